@@ -1,0 +1,1 @@
+"""Statements of the papers tied to numbers that the pipeline computes."""

@@ -1,0 +1,3 @@
+from onset.cli import main
+
+main()

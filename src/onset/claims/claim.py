@@ -1,0 +1,67 @@
+"""A claim: a sentence of a paper, the number that decides it, and the interval that it accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Standing = Literal["paper", "reconstruction"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a claim's measure returns.
+
+    value      the measured number, in the claim's unit; None where it could not be measured
+    detail     what a reader wants to know beside it: where it was measured, what was left out
+    undecided  why the number decides nothing (for instance too few chains agree); empty where it decides
+    absent     why there is nothing to measure at this scale (for instance a grid without the region);
+               empty where there is
+    """
+
+    value: float | None
+    detail: str = ""
+    undecided: str = ""
+    absent: str = ""
+
+    def __post_init__(self) -> None:
+        if self.value is None and not (self.undecided or self.absent):
+            raise ValueError("a measure without a value must say why: `undecided` or `absent`")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement, the measured number that decides it and the interval that it accepts.
+
+    id          name within its figure
+    place       where the paper says it: figure, section or abstract
+    sentence    the statement, in our words
+    standing    "paper": the statement is the paper's, only the tolerance is ours;
+                "reconstruction": ours, tested because the paper's statements lean on it
+    measure     the number, from the figure's Datasets by role
+    low, high   the accepted interval, ends included; None where it is open on that side
+    reason      why the interval ends where it does
+    unit        of the number and the interval; "1" where dimensionless
+    scales      the scales at which the claim is tested; None for all
+    """
+
+    id: str
+    place: str
+    sentence: str
+    standing: Standing
+    measure: Callable[[Mapping[str, xr.Dataset]], Measured]
+    low: float | None
+    high: float | None
+    reason: str
+    unit: str = "1"
+    scales: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.low is None and self.high is None:
+            raise ValueError(f"claim {self.id} accepts every number; give `low`, `high` or both")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(f"claim {self.id} accepts no number: {self.low} > {self.high}")

@@ -1,0 +1,163 @@
+"""The catalogue: which experiments and figures exist, and which code and parameters each has."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from onset.errors import OnsetError
+from onset.params.resolve import PaperSchema
+from onset.params.yamlfile import read_yaml
+
+Kind = Literal["data", "train", "sample", "simulate", "theory"]
+CodeReference = Annotated[str, Field(pattern=r"^onset(\.\w+)+:\w+$")]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+WITH_CHECKPOINT = ("train", "sample")
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Members(_Closed):
+    """An experiment whose seeds or chains are computed in blocks and joined along `dimension`.
+
+    `count` names the key of the experiment's section that holds their number; `block` the key that
+    holds how many one job computes.
+    """
+
+    dimension: Name
+    count: Name
+    block: Name = "block"
+
+
+class Experiment(_Closed):
+    """A step that computes a Dataset."""
+
+    kind: Kind
+    title: str
+    code: CodeReference
+    parameters: CodeReference
+    reads: tuple[Name, ...] = ()
+    needs: dict[Name, Name] = {}
+    members: Members | None = None
+    finish: CodeReference | None = None
+    threads: int = Field(default=1, ge=1)
+    memory_mb: int = Field(default=2000, ge=100)
+    gpu: int = Field(default=0, ge=0, le=1)
+
+
+class Figure(_Closed):
+    """A figure and the claims that go with it."""
+
+    title: str
+    code: CodeReference
+    parameters: CodeReference
+    needs: dict[Name, Name]
+    reads: tuple[Name, ...] = ()
+    claims: CodeReference | None = None
+
+
+class Paper(_Closed):
+    """One paper: shared parameter sections, experiments, figures."""
+
+    title: str
+    reference: str
+    check: CodeReference | None = None
+    sections: dict[Name, CodeReference] = {}
+    experiments: dict[Name, Experiment]
+    figures: dict[Annotated[str, Field(pattern=r"^fig\d+[a-z]?$")], Figure]
+
+    def names(self) -> Iterator[tuple[str, Any]]:
+        """All experiments and figures by name."""
+        yield from self.experiments.items()
+        yield from self.figures.items()
+
+
+class Catalogue(_Closed):
+    """All papers, and the headline figures by their short name."""
+
+    papers: dict[Name, Paper]
+    headlines: dict[str, str] = {}
+
+    def schemas(self) -> dict[str, PaperSchema]:
+        """The parameter sections of each paper as types."""
+        found = {}
+        for name, paper in self.papers.items():
+            sections = dict(paper.sections)
+            sections |= {entry: value.parameters for entry, value in paper.names()}
+            types = {section: resolve_code(code) for section, code in sections.items()}
+            found[name] = PaperSchema(types, resolve_code(paper.check) if paper.check else None)
+        return found
+
+
+def load_catalogue(path: Path) -> Catalogue:
+    """Read and validate the catalogue.
+
+    Raises OnsetError that lists what is wrong: unknown keys, and needs, sections or headlines that do
+    not exist.
+    """
+    raw = read_yaml(path)
+    try:
+        catalogue = Catalogue.model_validate(raw)
+    except ValidationError as error:
+        lines = [f"  {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+        raise OnsetError("\n".join([f"{path.name} is refused:", *lines])) from None
+    problems = list(_check_references(catalogue))
+    if problems:
+        raise OnsetError("\n".join([f"{path.name} is refused:", *(f"  {p}" for p in problems)]))
+    return catalogue
+
+
+def _check_references(catalogue: Catalogue) -> Iterator[str]:
+    for paper_name, paper in catalogue.papers.items():
+        clash = set(paper.sections) & set(paper.experiments) | {"seed"} & set(paper.experiments)
+        if clash:
+            yield f"{paper_name}: {', '.join(sorted(clash))} is both a section and an experiment"
+        for name, entry in paper.names():
+            for need in entry.needs.values():
+                if need not in paper.experiments:
+                    yield f"{paper_name}.{name} needs '{need}', which is no experiment of {paper_name}"
+            for section in entry.reads:
+                if section not in paper.sections:
+                    yield f"{paper_name}.{name} reads '{section}', which is no section of {paper_name}"
+        yield from _check_circles(paper_name, paper)
+    for headline, target in catalogue.headlines.items():
+        paper_name, _, figure = target.partition("/")
+        if paper_name not in catalogue.papers or figure not in catalogue.papers[paper_name].figures:
+            yield f"headline {headline} names '{target}', which is no figure"
+
+
+def _check_circles(paper_name: str, paper: Paper) -> Iterator[str]:
+    done: set[str] = set()
+
+    def visit(name: str, above: tuple[str, ...]) -> Iterator[str]:
+        if name in above:
+            yield f"{paper_name}: {' needs '.join((*above[above.index(name) :], name))}, a circle"
+        elif name not in done and name in paper.experiments:
+            for need in paper.experiments[name].needs.values():
+                yield from visit(need, (*above, name))
+            done.add(name)
+
+    for name in paper.experiments:
+        yield from visit(name, ())
+
+
+def resolve_code(reference: str) -> Any:
+    """The object that `module:name` refers to.
+
+    Raises OnsetError, naming the reference, where module or name does not exist.
+    """
+    module, _, name = reference.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        if error.name and module.startswith(error.name):
+            raise OnsetError(f"the catalogue names {reference}, but there is no module {error.name}") from None
+        raise
+    except AttributeError:
+        raise OnsetError(f"the catalogue names {reference}, but {module} has no '{name}'") from None

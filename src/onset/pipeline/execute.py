@@ -1,0 +1,195 @@
+"""Runs one job: checks what it was planned with, calls its code, writes its files."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onset.errors import OnsetError
+from onset.job.context import Job, Result
+from onset.job.progress import Reporter
+from onset.job.state import SavedState
+from onset.pipeline import provenance
+from onset.pipeline.catalogue import resolve_code
+from onset.pipeline.project import Project
+from onset.pipeline.source import digest_source
+from onset.randomness import Streams
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+class Inputs(Mapping[str, Any]):
+    """The Datasets that a job needs, by role, each read and checked when first asked for."""
+
+    def __init__(self, needs: Mapping[str, Mapping[str, str]]) -> None:
+        self._needs = needs
+        self._read: dict[str, xr.Dataset] = {}
+
+    def __getitem__(self, role: str) -> xr.Dataset:
+        if role not in self._read:
+            from onset.store.netcdf import read_result
+
+            need = self._needs[role]
+            remedy = f"rebuild it with: snakemake --cores 2 -- {need['path']}"
+            dataset = read_result(Path(need["file"]), remedy)
+            if dataset.attrs.get("onset_recipe") != need["recipe"]:
+                raise OnsetError(f"{need['file']} carries another recipe than its name says; {remedy}")
+            self._read[role] = dataset
+        return self._read[role]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._needs)
+
+    def __len__(self) -> int:
+        return len(self._needs)
+
+
+def choose_device(wanted: str) -> str:
+    """`cpu` or `cuda` for a wish of `auto`, `cpu` or `cuda`.
+
+    Raises OnsetError where CUDA is demanded and there is none.
+    """
+    if wanted == "cpu":
+        return "cpu"
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    if wanted == "cuda":
+        raise OnsetError(
+            "params.yaml demands device: cuda, but PyTorch finds no CUDA device here; set device: auto or cpu"
+        )
+    return "cpu"
+
+
+def check_source(spec: Mapping[str, Any], project: Project) -> None:
+    """Refuse to run where the source is no longer what the recipe was made from (OnsetError)."""
+    if digest_source(project.source, tuple(spec["references"])) != spec["source"]:
+        raise OnsetError(
+            f"the source of {spec['paper']}/{spec['name']} changed after this build was planned; "
+            "run the same command again"
+        )
+
+
+def build_job(spec: Mapping[str, Any], project: Project, device: str, reporter: Reporter) -> Job:
+    """The Job that a callable is handed."""
+    models = {name: resolve_code(reference) for name, reference in spec["models"].items()}
+    typed = {name: model.model_validate(spec["parameters"][name]) for name, model in models.items()}
+    experiment = spec["name"].partition(".")[0]
+    return Job(
+        paper=spec["paper"],
+        name=spec["name"],
+        scale=spec["scale"],
+        recipe=spec["recipe"],
+        own=typed.pop("own", None),
+        sections=typed,
+        inputs=Inputs(spec["needs"]),
+        members=tuple(spec["members"]) if spec["members"] is not None else None,
+        streams=Streams(spec["parameters"].get("seed", 0), spec["paper"], experiment),
+        device=device,
+        reporter=reporter,
+        saved=SavedState(
+            project.private / "state" / spec["recipe"],
+            spec["recipe"],
+            every=float(os.environ.get("ONSET_SAVE_EVERY", "15")),
+        ),
+    )
+
+
+@contextmanager
+def alone(project: Project, recipe: str) -> Iterator[None]:
+    """Hold the lock of a recipe, so that two builds never compute it into the same saved state."""
+    path = project.private / "locks" / recipe
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+        path.unlink(missing_ok=True)
+
+
+def compute(
+    spec: Mapping[str, Any],
+    project: Project,
+    result: Path,
+    checkpoint: Path | None,
+    device: str,
+    threads: int,
+    reporter: Reporter,
+) -> None:
+    """Run a data, train, sample, simulate, theory or gather step and write its files.
+
+    Raises OnsetError where the plan is out of date, an input is damaged, or the step itself refuses.
+    """
+    check_source(spec, project)
+    with alone(project, spec["recipe"]):
+        began = time.monotonic()
+        job = build_job(spec, project, choose_device(device), reporter)
+        if spec["kind"] == "gather":
+            from onset.pipeline.gather import join_blocks
+
+            outcome = join_blocks(job, spec)
+        else:
+            made = resolve_code(spec["code"])(job)
+            outcome = made if isinstance(made, Result) else Result(made)
+        _write(outcome, spec, project, result, checkpoint, job.device, threads, time.monotonic() - began)
+        if job.saved is not None:
+            job.saved.remove()
+
+
+def _write(
+    outcome: Result,
+    spec: Mapping[str, Any],
+    project: Project,
+    result: Path,
+    checkpoint: Path | None,
+    device: str,
+    threads: int,
+    seconds: float,
+) -> None:
+    from onset.store.checkpoints import write_checkpoint
+    from onset.store.netcdf import write_result
+
+    attributes = provenance.inside(spec, device, threads)
+    floats = {str(v.dtype) for v in outcome.dataset.data_vars.values() if v.dtype.kind == "f"}
+    attributes["dtype"] = ",".join(sorted(floats)) or "int"
+    record = provenance.beside(spec, project.root, device, seconds)
+    if checkpoint is not None:
+        if outcome.checkpoint is None:
+            raise OnsetError(f"{spec['code']} is a {spec['kind']} step, but it returned no checkpoint")
+        write_checkpoint(outcome.checkpoint, checkpoint, attributes, record)
+    write_result(outcome.dataset, result, attributes, record)
+
+
+def draw_figure(spec: Mapping[str, Any], project: Project, target: Path, reporter: Reporter) -> None:
+    """Draw a figure and write it as PDF or PNG, by the target's extension, with its recipe inside."""
+    from onset.plotting.save import save_figure
+
+    check_source(spec, project)
+    began = time.monotonic()
+    job = build_job(spec, project, "cpu", reporter)
+    figure = resolve_code(spec["code"])(job)
+    record = provenance.beside(spec, project.root, "cpu", time.monotonic() - began)
+    save_figure(figure, target, job.sections["plotting"], spec, record)
+    reporter.line(f"drew {spec['paper']}/{spec['name']}")
+
+
+def check_claims(spec: Mapping[str, Any], project: Project, target: Path, reporter: Reporter) -> None:
+    """Evaluate the claims of a figure and write their verdicts as JSON."""
+    from onset.claims.verdict import claims_document, dump_document, evaluate
+    from onset.store.record import replacing_with_record
+
+    check_source(spec, project)
+    began = time.monotonic()
+    inputs = Inputs(spec["needs"])
+    rows = evaluate(resolve_code(spec["code"]), inputs, spec["scale"])
+    text = dump_document(claims_document(spec["name"], spec["paper"], spec["scale"], spec["title"], rows))
+    record = provenance.beside(spec, project.root, "cpu", time.monotonic() - began)
+    with replacing_with_record(target, record) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    reporter.line(f"checked the claims of {spec['paper']}/{spec['name']}")

@@ -1,0 +1,169 @@
+"""What the Snakemake rules ask of the plan."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from onset.errors import OnsetError
+from onset.params.validate import nearest
+from onset.pipeline.index import Index
+from onset.pipeline.plan import Plan
+from onset.pipeline.project import Project
+from onset.pipeline.spec import describe_job
+from onset.pipeline.steps import Step
+from onset.store.digest import canonical_json
+from onset.store.record import record_path
+
+NOTHING = r"(?!)"
+"""A pattern that matches no name, for kinds without steps."""
+
+
+class Flow:
+    """The plan as the rules see it: constraints, inputs, parameters and targets."""
+
+    def __init__(self, root: str, main: bool) -> None:
+        """Plan everything; in the main process (`main`), also bring store and pointers into step."""
+        project = Project(Path(root), Path.cwd())
+        self.plan = Plan(project)
+        self._steps: dict[tuple[str, str, str, str], Step] = {}
+        self._kinds: dict[str, set[str]] = {}
+        for scale in self.plan.scales:
+            for step in self.plan.steps(scale):
+                name = f"{step.folder}{step.name}"
+                self._steps[scale, step.paper, name, step.recipe] = step
+                kind = f"{step.kind}_with_checkpoint" if step.kind == "gather" and step.has_checkpoint else step.kind
+                self._kinds.setdefault(kind, set()).add(name)
+        self._published = self.plan.published()
+        if main:
+            Index(self.plan).take_in()
+
+    @property
+    def store(self) -> str:
+        """The store, as it stands in paths."""
+        return str(self.plan.project.store)
+
+    @property
+    def command(self) -> str:
+        """The `onset` command of this checkout, whatever is installed."""
+        source = shlex.quote(str(self.plan.project.source))
+        return f"PYTHONPATH={source}${{PYTHONPATH:+:$PYTHONPATH}} {shlex.quote(sys.executable)} -m onset"
+
+    @property
+    def device(self) -> str:
+        """auto, cpu or cuda."""
+        return self.plan.parameters.device
+
+    def names(self, kind: str) -> str:
+        """A pattern for the names of all steps of a kind."""
+        return "|".join(map(re.escape, sorted(self._kinds.get(kind, ())))) or NOTHING
+
+    def scales(self) -> str:
+        """A pattern for the scales."""
+        return "|".join(map(re.escape, self.plan.scales))
+
+    def papers(self) -> str:
+        """A pattern for the papers."""
+        return "|".join(map(re.escape, self.plan.catalogue.papers))
+
+    def step(self, wildcards: Any) -> Step:
+        """The step that a store file's wildcards name.
+
+        Raises OnsetError where its recipe is not one of the current plan.
+        """
+        key = (wildcards.scale, wildcards.paper, wildcards.name, wildcards.recipe)
+        if key not in self._steps:
+            raise OnsetError(
+                f"recipe {wildcards.recipe} of {wildcards.name} is not what the present parameters and source "
+                "give; ask for the published path instead"
+            )
+        return self._steps[key]
+
+    def inputs(self, mark: Callable[[str], Any]) -> Callable[[Any], list]:
+        """An input function: the store files that a step needs, each passed through `mark`."""
+
+        def needed(wildcards: Any) -> list:
+            step = self.step(wildcards)
+            files = []
+            for need in step.needs.values():
+                files.append(mark(str(need.stored(self.plan.project.store))))
+                if step.kind == "gather" and step.has_checkpoint:
+                    files.append(mark(str(need.stored(self.plan.project.store, "safetensors"))))
+            return files
+
+        return needed
+
+    def spec(self, wildcards: Any) -> str:
+        """Canonical JSON that tells `onset` what to compute."""
+        return canonical_json(describe_job(self.step(wildcards), self.plan.project.store))
+
+    def resource(self, name: str, default: int = 0) -> Callable[[Any], int]:
+        """A resource function that reads the catalogue entry."""
+        return lambda wildcards: getattr(self.step(wildcards).entry, name, default)
+
+    def gpu(self, wildcards: Any) -> int:
+        """GPUs that a step takes: what its entry says, where one is demanded or there is one here."""
+        wanted = self.device == "cuda" or (self.device == "auto" and any(Path("/dev").glob("nvidia[0-9]*")))
+        return self.step(wildcards).entry.gpu if wanted else 0
+
+    @staticmethod
+    def checkpoint_option(wildcards: Any, output: Any) -> str:
+        """The command-line option for a checkpoint, where a rule writes one."""
+        path = getattr(output, "checkpoint", None)
+        return f"--checkpoint {shlex.quote(str(path))}" if path else ""
+
+    def publishes(self, pattern: str, mark: Callable[[str], Any]) -> Callable[[Any], dict]:
+        """An input function of a publish rule whose output is `pattern`: store file, pointer, claims."""
+
+        def sources(wildcards: Any) -> dict:
+            path = pattern.format(**dict(wildcards.items()))
+            if path not in self._published:
+                raise OnsetError(f"nothing is published as {path}; {nearest(path, self._published)}")
+            step, extension = self._published[path]
+            files = {
+                "file": mark(str(step.stored(self.plan.project.store, extension))),
+                "want": str(self.plan.project.pointers / path),
+            }
+            claims = self.plan.steps(step.scale).claims.get((step.paper, step.name))
+            if step.kind == "figures" and claims is not None:
+                files["claims"] = mark(claims.published()["json"])
+            return files
+
+        return sources
+
+    def targets(self, scale: str, paper: str | None = None, part: str = "all") -> list[str]:
+        """Published paths of a scale: `data`, `results` (with checkpoints), `figures` (with claims) or `all`."""
+        parts = {"data": ("data",), "figures": ("figures", "claims")}
+        found = []
+        for path, (step, extension) in self._published.items():
+            if step.scale != scale or extension == "png" or (paper is not None and step.paper != paper):
+                continue
+            kind = step.kind if step.kind in ("data", "figures", "claims") else "results"
+            if part == "all" or kind in parts.get(part, (part,)):
+                found.append(path)
+        return found
+
+    def record(self, pattern: str) -> str:
+        """The path of the record beside a published file."""
+        return str(record_path(Path(pattern)))
+
+    def refuse_scale(self, wildcards: Any) -> list[str]:
+        """An input function that names the scales there are."""
+        raise OnsetError(f"there is no scale '{wildcards.scale}'; {nearest(wildcards.scale, self.plan.scales)}")
+
+
+def open_flow(root: str, main: bool) -> Flow:
+    """The flow of the checkout at `root`, in the current folder; on an error only its message is shown."""
+    from snakemake.exceptions import WorkflowError
+
+    try:
+        return Flow(root, main)
+    except OnsetError as error:
+        raise WorkflowError(str(error)) from None
+    except OSError as error:
+        raise WorkflowError(f"{error.filename or os.getcwd()}: {error.strerror}") from None

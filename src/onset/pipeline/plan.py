@@ -1,0 +1,63 @@
+"""Everything that is known before a job starts: catalogue, parameters, and the steps of every scale."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from onset.errors import OnsetError
+from onset.params.plotting import Plotting
+from onset.params.resolve import Parameters, load_parameters
+from onset.params.validate import nearest
+from onset.pipeline.catalogue import Catalogue, load_catalogue
+from onset.pipeline.project import Project
+from onset.pipeline.steps import Step, Steps
+
+
+class Plan:
+    """The plan of a project; what is not asked for is not computed."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._steps: dict[str, Steps] = {}
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The catalogue, validated."""
+        return load_catalogue(self.project.catalogue)
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """params.yaml, validated at every scale."""
+        return load_parameters(self.project.parameters, self.catalogue.schemas(), Plotting)
+
+    @property
+    def scales(self) -> tuple[str, ...]:
+        """All scales."""
+        return self.parameters.scales
+
+    def steps(self, scale: str) -> Steps:
+        """The steps at one scale.  Raises OnsetError, with the list of scales, where there is no such."""
+        if scale not in self.scales:
+            raise OnsetError(f"there is no scale '{scale}'; {nearest(scale, self.scales)}")
+        if scale not in self._steps:
+            self._steps[scale] = Steps(self.catalogue, self.parameters, scale, self.project.source)
+        return self._steps[scale]
+
+    def published(self) -> dict[str, tuple[Step, str]]:
+        """Every published path of every scale, with its step and extension."""
+        paths: dict[str, tuple[Step, str]] = {}
+        for scale in self.scales:
+            for step in self.steps(scale):
+                paths |= {path: (step, extension) for extension, path in step.published().items()}
+                if step.kind == "figures":
+                    paths |= {path: (step, ext) for ext in step.extensions for path in self.shorthands(step, ext)}
+        return paths
+
+    def shorthands(self, step: Step, extension: str) -> list[str]:
+        """The shorter paths of a figure: without the scale at the paper's, and as a headline."""
+        prefix = "figures" if step.scale == "paper" else f"figures/{step.scale}"
+        paths = [f"figures/{step.paper}/{step.name}.{extension}"] if step.scale == "paper" else []
+        for headline, target in self.catalogue.headlines.items():
+            if target == f"{step.paper}/{step.name}":
+                paths.append(f"{prefix}/{headline}.{extension}")
+        return paths

@@ -1,0 +1,108 @@
+"""The digest of the source that a callable depends on.
+
+A callable depends on its module and on every module of ours that this one imports, transitively, also
+inside functions.  Comments, docstrings and formatting do not count, nor do imports made for type
+checkers only.  Nothing is imported to find this out.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from onset.errors import OnsetError
+from onset.store.digest import LENGTH
+
+PACKAGE = "onset"
+
+
+def digest_source(source: Path, references: tuple[str, ...]) -> str:
+    """Digest of all modules under `source` that the callables `references` (module:name) depend on.
+
+    Raises OnsetError where a module does not exist or cannot be parsed.
+    """
+    modules: set[str] = set()
+    for reference in references:
+        modules |= reachable(source, reference.partition(":")[0])
+    total = hashlib.sha256("".join(f"{r};" for r in sorted(references)).encode())
+    for module in sorted(modules):
+        total.update(f"{module}:{_parsed(str(source), module)[0]};".encode())
+    return total.hexdigest()[:LENGTH]
+
+
+def reachable(source: Path, module: str) -> set[str]:
+    """`module`, the packages around it, and all of ours that these import, transitively."""
+    found: set[str] = set()
+    todo = [module]
+    if _locate(source, module) is None:
+        raise OnsetError(f"there is no module {module} under {source}")
+    while todo:
+        name = todo.pop()
+        if name in found or _locate(source, name) is None:
+            continue
+        found.add(name)
+        if "." in name:
+            todo.append(name.rpartition(".")[0])
+        todo += _parsed(str(source), name)[1]
+    return found
+
+
+def _locate(source: Path, module: str) -> Path | None:
+    stem = source.joinpath(*module.split("."))
+    for path in (stem.with_name(stem.name + ".py"), stem / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+@functools.cache
+def _parsed(source: str, module: str) -> tuple[str, tuple[str, ...]]:
+    """Digest of one module's code and the names it imports from our package."""
+    path = _locate(Path(source), module)
+    assert path is not None
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except SyntaxError as error:
+        raise OnsetError(f"{path}, line {error.lineno}: {error.msg}") from None
+    tree = _Strip().visit(tree)
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    names = tuple(sorted(set(_imports(tree, package))))
+    body = ast.dump(tree, annotate_fields=False, include_attributes=False)
+    return hashlib.sha256(body.encode()).hexdigest()[:LENGTH], names
+
+
+class _Strip(ast.NodeTransformer):
+    """Removes docstrings and blocks for type checkers."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        test = node.test
+        name = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
+        if name == "TYPE_CHECKING":
+            return None
+        return self.generic_visit(node)
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        body = getattr(node, "body", None)
+        holder = isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        if holder and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            if isinstance(body[0].value.value, str):
+                node.body = body[1:]  # type: ignore[attr-defined]
+        return super().generic_visit(node)
+
+
+def _imports(tree: ast.AST, package: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == PACKAGE)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = package.split(".")
+                parents = parts[: len(parts) - node.level + 1]
+                base = ".".join([*parents, *([base] if base else [])])
+            if base.split(".")[0] == PACKAGE:
+                yield base
+                yield from (f"{base}.{alias.name}" for alias in node.names)

@@ -1,0 +1,40 @@
+"""The description of one job, as it is handed from the rules to the `onset` command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from onset.pipeline.steps import Step
+
+
+def describe_job(step: Step, store: Path) -> dict[str, Any]:
+    """All that a job needs to know, as JSON: so an edit made while a build runs cannot reach it."""
+    paper = step.entry
+    needs = {}
+    for role, need in step.needs.items():
+        needs[role] = {"recipe": need.recipe, "file": str(need.stored(store)), "path": rebuild_path(need)}
+    return {
+        "paper": step.paper,
+        "scale": step.scale,
+        "name": step.name,
+        "kind": step.kind,
+        "code": step.code,
+        "title": paper.title if paper is not None else step.name,
+        "parameters": step.parameters,
+        "models": step.models,
+        "members": list(step.members) if step.members is not None else None,
+        "dimension": step.dimension,
+        "needs": needs,
+        "recipe": step.recipe,
+        "source": step.source,
+        "references": list(step.references),
+    }
+
+
+def rebuild_path(step: Step) -> str:
+    """The published path whose build makes the step's file."""
+    paths = step.published()
+    if paths:
+        return next(iter(paths.values()))
+    return f"results/{step.scale}/{step.paper}/{step.name.partition('.')[0]}.nc"

@@ -1,0 +1,216 @@
+"""All steps of the DAG at one scale, each with its recipe.
+
+A recipe is a digest of what decides a step's content: the name, the resolved parameters it uses, the
+source it depends on, and the recipes of what it needs.  All are known without opening a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from onset.params.resolve import Parameters
+from onset.pipeline.catalogue import WITH_CHECKPOINT, Catalogue, Experiment, Figure, Paper
+from onset.pipeline.source import digest_source
+from onset.store.digest import digest_json
+
+STORE_FORMAT = 1
+"""Changes when what is written for the same parameters and source changes."""
+
+PLOTTING = "onset.params.plotting:Plotting"
+VERDICTS = "onset.claims.verdict:evaluate"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One job of the pipeline and the file it makes.
+
+    `kind` is the catalogue's, or `gather`, `figures`, `claims`.  `name` is unique within paper and scale:
+    an experiment (`linear_sgld`), a block of it (`linear_sgld.chain0-3`) or a figure (`fig4`).
+    `parameters` holds what enters the recipe: `own`, shared sections by name, and `seed`; `models` names
+    the types of its sections, `references` the callables whose source enters, `source` their digest.
+    """
+
+    paper: str
+    scale: str
+    name: str
+    kind: str
+    code: str
+    recipe: str
+    parameters: dict[str, Any]
+    needs: dict[str, Step]
+    source: str
+    references: tuple[str, ...]
+    models: dict[str, str]
+    members: tuple[int, ...] | None = None
+    dimension: str | None = None
+    entry: Experiment | Figure | None = field(default=None, compare=False)
+
+    @property
+    def folder(self) -> str:
+        """Subfolder of the store and of the published results."""
+        return {"data": "data/", "figures": "figures/", "claims": "claims/"}.get(
+            self.kind, "blocks/" if self.members is not None else ""
+        )
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """Extensions of the files that the step makes at once, or can make (`figures`)."""
+        if self.kind == "figures":
+            return ("pdf", "png")
+        if self.kind == "claims":
+            return ("json",)
+        return ("nc", "safetensors") if self.has_checkpoint else ("nc",)
+
+    @property
+    def has_checkpoint(self) -> bool:
+        """Whether weights are kept beside the Dataset."""
+        return isinstance(self.entry, Experiment) and self.entry.kind in WITH_CHECKPOINT
+
+    def stored(self, store: Path, extension: str | None = None) -> Path:
+        """The step's file in the store."""
+        name = f"{self.name}-{self.recipe}.{extension or self.extensions[0]}"
+        return store / self.scale / self.paper / f"{self.folder}{name}"
+
+    def published(self) -> dict[str, str]:
+        """Published paths by extension, without the shorthand paths of figures at the paper's scale."""
+        if self.members is not None:
+            return {}
+        if self.kind == "figures":
+            return {e: f"figures/{self.scale}/{self.paper}/{self.name}.{e}" for e in self.extensions}
+        base = f"results/{self.scale}/{self.paper}"
+        paths = {self.extensions[0]: f"{base}/{self.folder}{self.name}.{self.extensions[0]}"}
+        if self.has_checkpoint:
+            paths["safetensors"] = f"{base}/checkpoints/{self.name}.safetensors"
+        return paths
+
+
+class Steps:
+    """The DAG of every paper at one scale."""
+
+    def __init__(self, catalogue: Catalogue, parameters: Parameters, scale: str, source: Path) -> None:
+        self.catalogue, self.parameters, self.scale, self.source = catalogue, parameters, scale, source
+        self.results: dict[tuple[str, str], Step] = {}
+        self.figures: dict[tuple[str, str], Step] = {}
+        self.claims: dict[tuple[str, str], Step] = {}
+        for paper_name, paper in catalogue.papers.items():
+            for name in paper.experiments:
+                self._experiment(paper_name, paper, name)
+            for name, figure in paper.figures.items():
+                self.figures[paper_name, name] = self._figure(paper_name, paper, name, figure)
+                if figure.claims:
+                    self.claims[paper_name, name] = self._claims(paper_name, name, figure, figure.claims)
+
+    def __iter__(self) -> Iterator[Step]:
+        """Every step, those that are needed before those that need them."""
+        for step in self.results.values():
+            if step.kind == "gather":
+                yield from (need for need in step.needs.values())
+            yield step
+        yield from self.figures.values()
+        yield from self.claims.values()
+
+    def _section(self, paper: str, name: str) -> BaseModel:
+        return self.parameters.sections[self.scale][paper][name]
+
+    def _experiment(self, paper_name: str, paper: Paper, name: str) -> Step:
+        if (paper_name, name) in self.results:
+            return self.results[paper_name, name]
+        entry = paper.experiments[name]
+        needs = {role: self._experiment(paper_name, paper, need) for role, need in entry.needs.items()}
+        own = self._section(paper_name, name).model_dump(mode="json")
+        shared = {section: self._section(paper_name, section).model_dump(mode="json") for section in entry.reads}
+        if entry.kind in ("data", "train", "sample"):
+            shared["seed"] = self.parameters.seeds[self.scale][paper_name]
+        common = {
+            "paper": paper_name,
+            "scale": self.scale,
+            "code": entry.code,
+            "entry": entry,
+            "models": {"own": entry.parameters, **{section: paper.sections[section] for section in entry.reads}},
+        }
+        if entry.members is None:
+            step = self._step(name=name, kind=entry.kind, parameters={"own": own, **shared}, needs=needs, **common)
+        else:
+            count, block = own[entry.members.count], own[entry.members.block]
+            blocks = {}
+            for first in range(0, count, block):
+                members = tuple(range(first, min(first + block, count)))
+                label = f"{entry.members.dimension}{members[0]}-{members[-1]}"
+                sized = {**own, entry.members.count: len(members), entry.members.block: len(members)}
+                blocks[label] = self._step(
+                    name=f"{name}.{label}",
+                    kind=entry.kind,
+                    parameters={"own": sized, **shared},
+                    needs=needs,
+                    members=members,
+                    dimension=entry.members.dimension,
+                    **common,
+                )
+            joined = {**own, entry.members.block: count}
+            step = self._step(
+                name=name,
+                kind="gather",
+                parameters={"own": joined, **shared},
+                needs=blocks,
+                dimension=entry.members.dimension,
+                **{**common, "code": entry.finish or ""},
+            )
+        self.results[paper_name, name] = step
+        return step
+
+    def _figure(self, paper_name: str, paper: Paper, name: str, figure: Figure) -> Step:
+        own = self._section(paper_name, name).model_dump(mode="json")
+        shared = {section: self._section(paper_name, section).model_dump(mode="json") for section in figure.reads}
+        shared["plotting"] = self.parameters.plotting[self.scale].model_dump(mode="json")
+        return self._step(
+            paper=paper_name,
+            scale=self.scale,
+            name=name,
+            kind="figures",
+            code=figure.code,
+            parameters={"own": own, **shared},
+            needs={role: self.results[paper_name, need] for role, need in figure.needs.items()},
+            models={
+                "own": figure.parameters,
+                "plotting": PLOTTING,
+                **{section: paper.sections[section] for section in figure.reads},
+            },
+            entry=figure,
+        )
+
+    def _claims(self, paper_name: str, name: str, figure: Figure, code: str) -> Step:
+        return self._step(
+            paper=paper_name,
+            scale=self.scale,
+            name=name,
+            kind="claims",
+            code=code,
+            parameters={},
+            models={},
+            needs={role: self.results[paper_name, need] for role, need in figure.needs.items()},
+            entry=figure,
+        )
+
+    def _step(self, **given: Any) -> Step:
+        references = (given["code"],) if given["code"] else ()
+        if given["kind"] == "claims":
+            references = (*references, VERDICTS)
+        source = digest_source(self.source, references)
+        identity = {
+            "format": STORE_FORMAT,
+            "paper": given["paper"],
+            "name": given["name"],
+            "kind": given["kind"],
+            "parameters": given["parameters"],
+            "members": list(given.get("members") or []),
+            "source": source,
+            "needs": {role: need.recipe for role, need in given["needs"].items()},
+        }
+        if given["kind"] in ("figures", "claims"):
+            identity["scale"] = given["scale"]
+        return Step(recipe=digest_json(identity), source=source, references=references, **given)

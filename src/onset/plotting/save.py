@@ -1,0 +1,41 @@
+"""Writing figures: the same bytes for the same inputs, with the recipe in the file's metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onset.store.record import replacing_with_record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from onset.params.plotting import Plotting
+
+DATE = datetime(2000, 1, 1, tzinfo=UTC)
+"""A fixed date, so that a rebuild gives the same bytes; when a figure was made is in its record."""
+
+
+def save_figure(
+    figure: Figure, path: Path, plotting: Plotting, spec: Mapping[str, Any], record: Mapping[str, Any]
+) -> None:
+    """Write a figure as PDF or PNG, by the extension of `path`, whole or not at all."""
+    from onset.plotting.style import look as styled
+
+    identity = f"onset {spec['paper']}/{spec['name']} scale {spec['scale']} recipe {spec['recipe']}"
+    if path.suffix == ".png":
+        metadata: dict[str, Any] = {"Title": spec["title"], "Description": identity, "Software": "onset"}
+    else:
+        metadata = {
+            "Title": spec["title"],
+            "Subject": identity,
+            "Keywords": spec["recipe"],
+            "Creator": "onset",
+            "Producer": "matplotlib",
+            "CreationDate": DATE,
+            "ModDate": DATE,
+        }
+    with replacing_with_record(path, record) as temporary, styled(plotting):
+        figure.savefig(temporary, format=path.suffix[1:], dpi=plotting.dpi, metadata=metadata)

@@ -1,0 +1,79 @@
+# Copies from the store to the paths that people use, each with its record beside it.  The pointer (`want`)
+# is newer than the published file exactly when that file carries another recipe than the present one.
+localrules:
+    publish_data,
+    publish_result,
+    publish_checkpoint,
+    publish_claims,
+    publish_figure,
+    publish_figure_paper_scale,
+    publish_headline,
+    publish_headline_paper_scale,
+
+
+rule publish_result:
+    input:
+        unpack(FLOW.publishes("results/{scale}/{paper}/{name}.nc", ancient)),
+    output:
+        file="results/{scale}/{paper}/{name}.nc",
+        record=FLOW.record("results/{scale}/{paper}/{name}.nc"),
+    wildcard_constraints:
+        name="[a-z0-9_]+",
+    shell:
+        "{ONSET} publish {input.file:q} {output.file:q}"
+
+
+use rule publish_result as publish_data with:
+    input:
+        unpack(FLOW.publishes("results/{scale}/{paper}/data/{name}.nc", ancient)),
+    output:
+        file="results/{scale}/{paper}/data/{name}.nc",
+        record=FLOW.record("results/{scale}/{paper}/data/{name}.nc"),
+
+
+use rule publish_result as publish_checkpoint with:
+    input:
+        unpack(FLOW.publishes("results/{scale}/{paper}/checkpoints/{name}.safetensors", ancient)),
+    output:
+        file="results/{scale}/{paper}/checkpoints/{name}.safetensors",
+        record=FLOW.record("results/{scale}/{paper}/checkpoints/{name}.safetensors"),
+
+
+use rule publish_result as publish_claims with:
+    input:
+        unpack(FLOW.publishes("results/{scale}/{paper}/claims/{name}.json", ancient)),
+    output:
+        file="results/{scale}/{paper}/claims/{name}.json",
+        record=FLOW.record("results/{scale}/{paper}/claims/{name}.json"),
+
+
+use rule publish_result as publish_figure with:
+    input:
+        unpack(FLOW.publishes("figures/{scale}/{paper}/{name}.{extension}", ancient)),
+    output:
+        file="figures/{scale}/{paper}/{name}.{extension}",
+        record=FLOW.record("figures/{scale}/{paper}/{name}.{extension}"),
+
+
+use rule publish_result as publish_figure_paper_scale with:
+    input:
+        unpack(FLOW.publishes("figures/{paper}/{name}.{extension}", ancient)),
+    output:
+        file="figures/{paper}/{name}.{extension}",
+        record=FLOW.record("figures/{paper}/{name}.{extension}"),
+
+
+use rule publish_result as publish_headline with:
+    input:
+        unpack(FLOW.publishes("figures/{scale}/{name}.{extension}", ancient)),
+    output:
+        file="figures/{scale}/{name}.{extension}",
+        record=FLOW.record("figures/{scale}/{name}.{extension}"),
+
+
+use rule publish_result as publish_headline_paper_scale with:
+    input:
+        unpack(FLOW.publishes("figures/{name}.{extension}", ancient)),
+    output:
+        file="figures/{name}.{extension}",
+        record=FLOW.record("figures/{name}.{extension}"),
