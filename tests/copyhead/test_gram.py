@@ -63,9 +63,7 @@ def test_misfit_in_whitened_parameters_equals_autograd_on_raw_data(attention):
     actual = (0.3 / V) ** 0.5 * W
     raw = torch.stack(
         [
-            torch.stack(
-                [raw_squared_error(TOKENS[:n], A[k, i], actual[k, i]) / 0.8 for i, n in enumerate(P)]
-            )
+            torch.stack([raw_squared_error(TOKENS[:n], A[k, i], actual[k, i]) / 0.8 for i, n in enumerate(P)])
             for k in range(MEMBERS)
         ]
     )

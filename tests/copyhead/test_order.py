@@ -66,7 +66,12 @@ def test_softmax_pools_exactly():
     head = CopyHead("softmax", 9, 4, 0.03, 2.0, 0.5)
     theta = 3 * draw(4, 2, 9, 9)
     np.testing.assert_allclose(order_parameters(head.attend(theta))["c1"].numpy(), 1, rtol=1e-14)
-    assert set(measure_head("softmax", head.attend(theta), draw(4, 2, 4, 4))) == {"a1", "aG", "s2", "test_loss"}
+    assert set(measure_head("softmax", head.attend(theta), draw(4, 2, 4, 4))) == {
+        "a1",
+        "aG",
+        "s2",
+        "test_loss",
+    }
 
 
 def test_copy_state_copies():

@@ -124,7 +124,6 @@ def test_softmax_agrees_with_dressed_theory(start):
     aG, loss = (kept[name].mean(("chain", "step")).values for name in ("aG", "test_loss"))
     # Outside the coexistence window (39 to 48) both starts relax to one phase.  About 500 effective draws
     # of deviation 0.03 or less; the theory itself is good to 0.002, the step size biases by less than 0.001.
-    # At P = 30 the draws are of the averaged data, whose fluctuations push aG up from the theory's 0.008.
     np.testing.assert_allclose(aG, [0.008, 0.853, 0.878], atol=0.01)
     np.testing.assert_allclose(loss[[0, 2]], [0.937, 0.218], atol=0.01)
     np.testing.assert_allclose(kept["a1"], 1, rtol=1e-6)

@@ -48,5 +48,5 @@ def test_dataset_has_named_axes():
 
 
 def test_too_large_vocabulary_is_refused():
-    with pytest.raises(OnsetError, match="task.V of at most 127, found 128"):
+    with pytest.raises(OnsetError, match=r"task\.V of at most 127, found 128"):
         draw_tokens(STREAMS, 1, 4, 128)

@@ -99,22 +99,24 @@ def test_dataset_and_checkpoint():
 
 
 def test_softmax_reaches_the_map_theory():
-    own = training(P=[20, 60, 100], seeds=3, epochs=1000, record_every=1000)
+    own = training(P=[20, 60, 100], seeds=3, epochs=2000, record_every=2000)
     job = make_job(own, (0, 1, 2), L=16, V=8)
     head, parameters, records = run_seeds(job)
     aG = records.tensors["aG"][-1]
-    # MAP theory of averaged data: 0.827 and 0.889; one data set of P sequences shifts that by some 0.002.
+    # MAP theory of averaged data: 0.827 and 0.889.  Between data sets aG scatters by 0.0005; its mean over
+    # them is within 0.001 of the theory.
     np.testing.assert_allclose(aG[:, 1:].numpy(), [[0.827, 0.889]] * 3, atol=0.005)
     assert (aG[:, 0] < 0.05).all()  # below the spinodal at 47 all seeds stay uniform
     gram = count_pairs(job.inputs["sequences"]["tokens"].values, own.P, 8)
     for gradient in potential_gradient(head, gram, parameters).values():
-        assert float(gradient.abs().max()) < 0.05  # of terms of order 1 to 100 that cancel
+        assert float(gradient.abs().max()) < 1e-3  # of terms of order 10 that cancel
 
 
 def test_linear_reaches_the_map_theory():
     own = training(attention="linear", P=[100, 150], seeds=4, epochs=1000, record_every=1000)
     dataset = train_adam(make_job(own, (0, 1, 2, 3), L=16, V=8)).dataset.isel(epoch=-1)
     sign = np.sign(dataset["c1"])
-    # Averaged data; the scatter of order parameters between data sets is some 0.015 here.
-    np.testing.assert_allclose(abs(dataset["c1"]).median("seed"), [0.709, 0.884], atol=0.03)
-    np.testing.assert_allclose((dataset["cG"] * sign).median("seed"), [0.205, 0.480], atol=0.02)
+    # MAP theory of averaged data.  Between data sets c1 scatters by 0.006 and 0.004, cG by 0.001; cG at
+    # P = 100 is above the theory by 0.006 on average.
+    np.testing.assert_allclose(abs(dataset["c1"]).median("seed"), [0.709, 0.884], atol=0.02)
+    np.testing.assert_allclose((dataset["cG"] * sign).median("seed"), [0.205, 0.480], atol=0.01)

@@ -34,8 +34,18 @@ def make_job(state=None):
     )
 
 
-def run_quadratic(curvature, center, chains, *, step_size, steps, record_at, state=None, dtype=torch.float64,
-                  gradient_hook=lambda: None):
+def run_quadratic(
+    curvature,
+    center,
+    chains,
+    *,
+    step_size,
+    steps,
+    record_at,
+    state=None,
+    dtype=torch.float64,
+    gradient_hook=lambda: None,
+):
     """Chains on misfit = sum curvature (theta - center)^2/2; curvature and center are (P, D)."""
     P = range(1, len(curvature) + 1)
     parameters = {
@@ -66,7 +76,9 @@ def test_step_is_the_equation():
     theta, gradient, noise = (torch.randn(5, 3, dtype=torch.float64) for _ in range(3))
     parameters = {"theta": theta.clone()}
     langevin_step(parameters, {"theta": gradient}, {"theta": noise}, 0.3)
-    torch.testing.assert_close(parameters["theta"], (1 - 0.3) * theta - 0.3 * gradient + noise, rtol=1e-14, atol=0)
+    torch.testing.assert_close(
+        parameters["theta"], (1 - 0.3) * theta - 0.3 * gradient + noise, rtol=1e-14, atol=0
+    )
 
 
 @pytest.mark.parametrize("step_size", [0.05, 0.4])
@@ -128,6 +140,4 @@ def test_divergence_is_named():
     b = torch.tensor([0.0, 40.0])[:, None].expand(2, 3)
     message = r"theta is not finite at chain 4, P 2 after 100 steps \(2 of 4 members\).*lower step_size"
     with pytest.raises(OnsetError, match=message):
-        run_quadratic(
-            b, 1.0, [4, 9], step_size=0.5, steps=200, record_at=[10, 100, 200], dtype=torch.float32
-        )
+        run_quadratic(b, 1.0, [4, 9], step_size=0.5, steps=200, record_at=[10, 100, 200], dtype=torch.float32)

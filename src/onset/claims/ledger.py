@@ -16,24 +16,28 @@ from onset.errors import OnsetError
 MARKS = {"held": "+", "failed": "X", "undecided": "?", "not run at this scale": "-"}
 
 
+def read_document(path: Path) -> dict[str, Any]:
+    """One claims document.
+
+    Raises OnsetError, naming the file, where it is not one.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        known = all(row["verdict"] in VERDICTS for row in document["claims"])
+    except (OSError, ValueError, KeyError, TypeError):
+        known = False
+    if not known:
+        raise OnsetError(f"{path} does not hold claims; remove it and build it again")
+    return document
+
+
 def read_documents(folder: Path) -> list[dict[str, Any]]:
     """All claims documents under a results folder (`<folder>/**/claims/*.json`), by path.
 
     Raises OnsetError, naming the file, where one is not a claims document.
     """
-    documents = []
-    for path in sorted(folder.glob("**/claims/*.json")):
-        if path.name.endswith(".prov.json"):
-            continue
-        try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-            known = all(row["verdict"] in VERDICTS for row in document["claims"])
-        except (ValueError, KeyError, TypeError):
-            known = False
-        if not known:
-            raise OnsetError(f"{path} does not hold claims; remove it and build it again")
-        documents.append(document)
-    return documents
+    paths = sorted(folder.glob("**/claims/*.json"))
+    return [read_document(path) for path in paths if not path.name.endswith(".prov.json")]
 
 
 def ledger_rows(documents: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -29,10 +29,12 @@ def require_finite(parameters: Mapping[str, Tensor], labels: Labels, step: int, 
             continue
         bad = ~torch.isfinite(tensor).flatten(len(labels)).all(-1)
         index = bad.nonzero()[0].tolist()
-        where = ", ".join(f"{axis} {values[i]}" for (axis, values), i in zip(labels.items(), index, strict=True))
+        where = ", ".join(
+            f"{axis} {values[i]}" for (axis, values), i in zip(labels.items(), index, strict=True)
+        )
         raise OnsetError(
-            f"{name} is not finite at {where} after {step} steps ({int(bad.sum())} of {bad.numel()} members); "
-            f"{advice}"
+            f"{name} is not finite at {where} after {step} steps "
+            f"({int(bad.sum())} of {bad.numel()} members); {advice}"
         )
 
 

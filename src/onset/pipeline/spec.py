@@ -10,8 +10,10 @@ from onset.pipeline.steps import Step
 
 def describe_job(step: Step, store: Path) -> dict[str, Any]:
     """All that a job needs to know, as JSON: so an edit made while a build runs cannot reach it."""
-    paper = step.entry
     needs = {}
+    members = step.members
+    if step.kind == "gather":
+        members = tuple(member for need in step.needs.values() for member in need.members or ())
     for role, need in step.needs.items():
         needs[role] = {"recipe": need.recipe, "file": str(need.stored(store)), "path": rebuild_path(need)}
     return {
@@ -20,10 +22,10 @@ def describe_job(step: Step, store: Path) -> dict[str, Any]:
         "name": step.name,
         "kind": step.kind,
         "code": step.code,
-        "title": paper.title if paper is not None else step.name,
+        "title": step.entry.title,
         "parameters": step.parameters,
         "models": step.models,
-        "members": list(step.members) if step.members is not None else None,
+        "members": list(members) if members is not None else None,
         "dimension": step.dimension,
         "needs": needs,
         "recipe": step.recipe,

@@ -46,9 +46,9 @@ class Step:
     source: str
     references: tuple[str, ...]
     models: dict[str, str]
+    entry: Experiment | Figure = field(compare=False)
     members: tuple[int, ...] | None = None
     dimension: str | None = None
-    entry: Experiment | Figure | None = field(default=None, compare=False)
 
     @property
     def folder(self) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def letter_panel(axes: Axes, letter: str, left: float = -2.2, up: float = 0.35) -> None:
+def letter_panel(axes: Axes, letter: str, left: float, up: float = 0.3) -> None:
     """Write a panel's letter in bold above its upper left corner.
 
     `left` and `up` shift it from the corner, in units of the title's font size.
@@ -46,7 +46,7 @@ def attention_scale(maps: list[xr.DataArray]) -> PowerNorm:
     return PowerNorm(0.5, vmin=0.0, vmax=max(float(m.max()) for m in maps), clip=True)
 
 
-def draw_attention(axes: Axes, attention: xr.DataArray, scale: PowerNorm, title: str = "") -> AxesImage:
+def draw_attention(axes: Axes, attention: xr.DataArray, scale: PowerNorm, title: str) -> AxesImage:
     """Draw one attention matrix (query, key): queries downwards, keys to the right, both from 0."""
     image = axes.imshow(attention.transpose("query", "key").values, cmap=MAPS, norm=scale, origin="upper")
     ends = {"query": attention.sizes["query"] - 1, "key": attention.sizes["key"] - 1}
@@ -55,15 +55,15 @@ def draw_attention(axes: Axes, attention: xr.DataArray, scale: PowerNorm, title:
     axes.tick_params(length=1.5, pad=1.5)
     for side in ("top", "right"):
         axes.spines[side].set_visible(True)
-    axes.set_title(title, pad=3)
+    axes.set_title(title, pad=3, loc="left", fontsize=axes.xaxis.label.get_fontsize() * 0.9)
+    axes.set_box_aspect(1)
     return image
 
 
 def label_maps(grid: np.ndarray) -> None:
     """Label the axes of a grid of attention maps at its left and lower edges, and drop inner tick labels."""
-    rows, columns = grid.shape
     for (row, column), axes in np.ndenumerate(grid):
-        if row == rows - 1:
+        if row == len(grid) - 1:
             axes.set_xlabel("key", labelpad=-3)
         else:
             axes.tick_params(labelbottom=False)
@@ -71,13 +71,17 @@ def label_maps(grid: np.ndarray) -> None:
             axes.set_ylabel("query", labelpad=-5)
         else:
             axes.tick_params(labelleft=False)
-        axes.set_box_aspect(1)
-    assert columns
 
 
 def add_colour_bar(figure: Figure | SubFigure, image: AxesImage, grid: np.ndarray, label: str) -> None:
-    """One colour bar to the right of a grid of maps, in the maps' own units."""
+    """One colour bar to the right of a grid of maps, with round ticks that keep apart under the root."""
     bar = figure.colorbar(image, ax=list(grid.flat), label=label, fraction=0.05, pad=0.03, aspect=25)
+    largest, ticks = float(image.norm.vmax), [0.0]
+    for tick in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0):
+        if tick <= largest and np.sqrt(tick / largest) - np.sqrt(ticks[-1] / largest) > 0.1:
+            ticks.append(tick)
+    bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    bar.minorticks_off()
     bar.outline.set_linewidth(0.5)
     bar.ax.tick_params(width=0.5, length=2)
 

@@ -20,6 +20,8 @@ POOLING = BLUE
 COPYING = VERMILLION
 MARKER = "#666666"
 """Marks on the P axis that belong to no curve: an onset, a transition."""
+TRANSITION: dict[str, Any] = {"color": MARKER, "linestyle": "solid", "linewidth": 0.8, "zorder": 1}
+"""A transition's place on the axis of the swept parameter."""
 WINDOW = "#EDEDED"
 """Where two phases coexist."""
 HEADS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
@@ -30,9 +32,10 @@ THEORY: dict[str, dict[str, Any]] = {
     "map": {"color": "#555555", "linestyle": (0, (1.0, 1.4)), "linewidth": 1.1, "zorder": 2.2},
     "dressed": {"color": "#1A1A1A", "linestyle": "solid", "linewidth": 1.2, "zorder": 2.3},
     "finite": {"color": "#1A1A1A", "linestyle": "solid", "linewidth": 0.5, "zorder": 2.0},
+    "metastable": {"color": "#1A1A1A", "linestyle": (0, (6.0, 1.5, 1.0, 1.5)), "linewidth": 0.6, "zorder": 2.0},
 }
-"""Lines of the theory: leading order, at the maximum of the posterior, with fluctuations, and its means
-at finite size."""
+"""Lines of the theory: leading order, at the maximum of the posterior, with fluctuations, its means at
+finite size, and its metastable states."""
 
 MAPS = "Blues"
 """Colour map of attention: white is no weight."""

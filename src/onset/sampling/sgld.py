@@ -7,7 +7,8 @@ One step of size epsilon, at temperature 1, with xi standard normal:
 It samples exp(-U) for U = |theta|^2/2 + misfit up to the bias of a finite step: where U has curvature a
 the stationary variance is 1/(a (1 - epsilon a/2)), and the chain is stable for epsilon a < 2.
 
-Source: Welling and Teh (2011), Eq. 4, with all data in every gradient and a constant step size.
+Source: Welling and Teh (2011), Eq. 4, with all data in every gradient and a constant step size; their
+step size is 2 epsilon.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -60,7 +61,7 @@ def count_pairs(
     one_hot = torch.nn.functional.one_hot(torch.from_numpy(tokens[: max(P)].astype(np.int64)), V)
     flat = one_hot.reshape(-1, L * V).to(torch.float64)
     bounds = [0, *P]
-    parts = [flat[b:e].T @ flat[b:e] for b, e in zip(bounds, bounds[1:], strict=False)]
+    parts = [flat[b:e].T @ flat[b:e] for b, e in pairwise(bounds)]
     counts = torch.stack(parts).cumsum(0)  # nested sets: each P adds to the one before
     pairs = counts.view(-1, L, V, L, V).permute(0, 1, 3, 2, 4).reshape(-1, L * L, V * V)
     return Gram(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 LONG_NAMES = {
@@ -45,8 +44,8 @@ def order_parameters(A: Tensor) -> dict[str, Tensor]:
 def expected_loss(A: Tensor, W: Tensor) -> Tensor:
     """E |A X W - Y|^2/L over fresh sequences, of shape (...); no test set is drawn.
 
-    A is (..., L, L) and W is (..., V, V), in actual units.  Exact: under uniform tokens E C[c,d] = I/V for c = d and
-    J/V^2 otherwise, so that with a_v the column sums of W
+    A is (..., L, L) and W is (..., V, V), in actual units.  Exact: for uniform tokens the mean of
+    x_c x_d^T is I/V where c = d and J/V^2 elsewhere, so that with a the column sums of W
 
         E = 1 + [ s2/V |W|^2 + (m - s2)/V^2 |a|^2 - 2 t/V Tr W - 2 (u - t)/V^2 sum W ]/L.
 
@@ -56,8 +55,12 @@ def expected_loss(A: Tensor, W: Tensor) -> Tensor:
     order = order_parameters(A)
     L, V = A.shape[-1], W.shape[-1]
     columns = W.sum(-2)
-    same = order["s2"] / V * W.square().sum((-2, -1)) - 2 * order["t"] / V * W.diagonal(dim1=-2, dim2=-1).sum(-1)
-    other = (order["m"] - order["s2"]) * columns.square().sum(-1) - 2 * (order["u"] - order["t"]) * columns.sum(-1)
+    same = order["s2"] / V * W.square().sum((-2, -1)) - 2 * order["t"] / V * W.diagonal(dim1=-2, dim2=-1).sum(
+        -1
+    )
+    other = (order["m"] - order["s2"]) * columns.square().sum(-1) - 2 * (
+        order["u"] - order["t"]
+    ) * columns.sum(-1)
     return 1 + (same + other / V**2) / L
 
 

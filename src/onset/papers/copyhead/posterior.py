@@ -108,7 +108,11 @@ def sample_posterior(job: Job) -> Result:
                 key=(positions, "key position"),
                 snapshot=(range(own.snapshots), "snapshot"),
             ),
-            "kept": ("step", np.arange(len(steps)) >= first_kept, {"long_name": "after burn-in", "units": "1"}),
+            "kept": (
+                "step",
+                np.arange(len(steps)) >= first_kept,
+                {"long_name": "after burn-in", "units": "1"},
+            ),
             "snapshot_step": (
                 "snapshot",
                 np.asarray([steps[k] for k in snapshots], dtype=np.int64),
@@ -141,7 +145,9 @@ def diagnose_chains(job: Job, dataset: xr.Dataset) -> xr.Dataset:
     }
     diagnosed = xr.concat(
         [diagnose_convergence(draws) for draws in quantities.values()],
-        xr.DataArray(list(quantities), dims="quantity", attrs={"long_name": "quantity", "units": "1"}, name="quantity"),
+        xr.DataArray(
+            list(quantities), dims="quantity", attrs={"long_name": "quantity", "units": "1"}, name="quantity"
+        ),
     )
     result = dataset.copy()
     for name, text in texts.items():

@@ -30,7 +30,9 @@ class Records:
         for name, values in {**measure_head(self.attention, A, W), **extra}.items():
             self.tensors[name][k] = values
 
-    def variables(self, member: str, step: str, long_names: dict[str, str] | None = None) -> dict[str, xr.Variable]:
+    def variables(
+        self, member: str, step: str, long_names: dict[str, str] | None = None
+    ) -> dict[str, xr.Variable]:
         """The records as float32 variables (member, P, step), under the names of the two dimensions."""
         names = {**LONG_NAMES, **(long_names or {})}
         return {

@@ -95,7 +95,9 @@ def train_adam(job: Job) -> Result:
     dataset = xr.Dataset(
         {
             **records.variables("seed", "epoch", {"loss": "negative log posterior per sequence"}),
-            "attention": attention_variable(("seed", "P"), head.attend(parameters["theta"]), "final attention"),
+            "attention": attention_variable(
+                ("seed", "P"), head.attend(parameters["theta"]), "final attention"
+            ),
         },
         coords=coordinates(
             seed=(job.members or range(own.seeds), "seed"),

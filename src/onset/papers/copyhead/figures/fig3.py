@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from onset.papers.copyhead.figures import panels
 from onset.papers.copyhead.selection import free_attention, signed_final, signed_means, stage_of
 from onset.plotting.panels import add_colour_bar, attention_scale, draw_attention, label_maps, letter_panel
-from onset.plotting.style import COPYING, MARKER, POOLING, THEORY, look
+from onset.plotting.style import COPYING, MARKER, POOLING, THEORY, TRANSITION, look
 
 if TYPE_CHECKING:
     from onset.job.context import Job
+
+ONSET_LABEL = "dressed, onset"
 
 
 def draw(job: Job) -> Figure:
@@ -26,24 +29,25 @@ def draw(job: Job) -> Figure:
     chains, seeds = signed_means(sgld), signed_final(adam)
     with look(plotting):
         figure = Figure(figsize=(job.own.width, job.own.height), layout="constrained")
-        left, right = figure.subfigures(1, 2, width_ratios=[1.25, 1.0])
+        left, right = figure.subfigures(1, 2, width_ratios=[1.25, 1.0], wspace=0.04)
         above, below = left.subplots(2, 1, sharex=True)
         onset = float(theory.onset.sel(theory="dressed"))
         for axes, name, colour in ((above, "c1", POOLING), (below, "cG", COPYING)):
             panels.draw_theory(axes, theory[name])
             means = theory[f"{name}_mean"]
-            axes.plot(means.P_finite.values, means.values, label="dressed, mean at finite L", **THEORY["finite"])
+            metastable = theory[f"metastable_{name}"].sel(theory="dressed")
+            axes.plot(metastable.P.values, metastable.values, label=panels.THEORY_LABELS["metastable"], **THEORY["metastable"])
+            axes.plot(means.P_finite.values, means.values, label=panels.THEORY_LABELS["finite"], **THEORY["finite"])
             panels.draw_seeds(axes, seeds[name], seeds.free, colour, "Adam")
             panels.draw_chains(axes, chains[name], chains.free, colour, "SGLD")
+            axes.axvline(onset, label=ONSET_LABEL, **TRANSITION)
             axes.margins(x=0.02)
-        above.set_ylabel("pooling, |c₁|")
-        below.set_ylabel("copying, c_G")
+        above.set_ylabel("pooling, $|c_1|$")
+        below.set_ylabel("copying, $c_G$")
         below.set_xlabel(panels.P_LABEL)
         above.set_ylim(bottom=-0.03)
-        panels.mark_transition(above, onset, "onset", 0.9)
-        panels.mark_transition(below, onset, "onset", 0.9)
-        letter_panel(above, "a")
-        letter_panel(below, "b")
+        letter_panel(above, "a", left=-4.4)
+        letter_panel(below, "b", left=-4.4)
 
         maps = [free_attention(sgld, P, chains.free) for P in job.own.maps_at]
         columns = (len(maps) + 1) // 2
@@ -55,18 +59,19 @@ def draw(job: Job) -> Figure:
             axes.remove()
         label_maps(grid)
         add_colour_bar(right, image, grid, "mean attention weight")
-        letter_panel(grid[0, 0], "c")
+        letter_panel(grid[0, 0], "c", left=-3.0)
+        bare, at_maximum, dressed, finite, metastable = panels.theory_handles("finite", "metastable")
         handles = [
-            *panels.theory_handles(finite=True),
-            panels.sgld_handle("SGLD, mean and sd over chains", MARKER),
-            panels.adam_handle("Adam, cluster of lower loss", MARKER),
+            *(bare, at_maximum, dressed, Line2D([], [], label=ONSET_LABEL, **TRANSITION), finite, metastable),
+            panels.sgld_handle("SGLD, mean ± sd of chains", MARKER),
+            panels.adam_handle("Adam, lower-loss cluster", MARKER),
         ]
-        figure.legend(handles=handles, loc="upper center", ncol=3)
+        figure.legend(handles=handles, loc="upper center", ncol=4)
         out_chains, out_seeds = int((~chains.free).sum()), int((~seeds.free).sum())
         note = (
             f"{panels.describe_runs(theory, sgld, adam)} Faint marks: {out_chains} of {chains.free.size} chains and "
             f"{out_seeds} of {seeds.free.size} seeds in the metastable state with c₁c_G < 0, left out of the means. "
-            f"Maps: mean over chains and steps. {panels.STANDING}"
+            f"Maps: mean over chains and steps, on a square-root scale. {panels.STANDING}"
         )
         panels.finish(figure, plotting, note, legend_rows=2)
     return figure

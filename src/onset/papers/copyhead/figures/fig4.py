@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from onset.papers.copyhead.figures import panels
 from onset.papers.copyhead.selection import free_attention, kept_means
@@ -14,6 +16,21 @@ from onset.plotting.style import COPYING, POOLING, WINDOW, look
 
 if TYPE_CHECKING:
     from onset.job.context import Job
+
+WINDOW_LABEL = "dressed, both phases (shaded)"
+
+
+def legend_handles() -> list[Artist]:
+    """Entries of the legend in three columns: theory, copying, pooling and the window."""
+    return [
+        *panels.theory_handles(),
+        panels.sgld_handle("$a_G$, SGLD from the prior", COPYING),
+        panels.sgld_handle("$a_G$, SGLD from copying", COPYING, filled=False),
+        panels.adam_handle("$a_G$, Adam", COPYING),
+        panels.sgld_handle("$a_1$, SGLD from the prior", POOLING),
+        panels.adam_handle("$a_1$, Adam", POOLING),
+        Patch(color=WINDOW, linewidth=0, label=WINDOW_LABEL),
+    ]
 
 
 def draw(job: Job) -> Figure:
@@ -28,39 +45,37 @@ def draw(job: Job) -> Figure:
     dressed = theory.sel(theory="dressed")
     with look(plotting):
         figure = Figure(figsize=(job.own.width, job.own.height), layout="constrained")
-        left, right = figure.subfigures(1, 2, width_ratios=[1.25, 1.0])
+        left, right = figure.subfigures(1, 2, width_ratios=[1.25, 1.0], wspace=0.04)
         axes = left.subplots()
         window = float(dressed.P_lower), float(dressed.P_upper)
         if np.isfinite(window).all():
-            axes.axvspan(*window, color=WINDOW, linewidth=0, zorder=0, label="dressed coexistence")
+            axes.axvspan(*window, color=WINDOW, linewidth=0, zorder=0, label=WINDOW_LABEL)
         panels.mark_transition(axes, float(dressed.P_c), "$P_c$", 0.72)
         panels.draw_theory(axes, theory.aG)
         final = adam.isel(epoch=-1)
-        panels.draw_seeds(axes, final.a1, None, POOLING, "$a_1$, Adam")
-        panels.draw_seeds(axes, final.aG, None, COPYING, "$a_G$, Adam")
         for (start, sgld), filled in zip(starts.items(), (True, False), strict=True):
-            if filled:
-                panels.draw_chains(axes, kept_means(sgld.a1), None, POOLING, f"$a_1$, SGLD {start}")
             panels.draw_chains(axes, kept_means(sgld.aG), None, COPYING, f"$a_G$, SGLD {start}", filled)
-        axes.set(xlabel=panels.P_LABEL, ylabel="pooling, a₁, and copying, a_G", ylim=(-0.04, 1.1))
+        panels.draw_seeds(axes, final.aG, None, COPYING, "$a_G$, Adam")
+        panels.draw_chains(axes, kept_means(starts["from the prior"].a1), None, POOLING, "$a_1$, SGLD from the prior")
+        panels.draw_seeds(axes, final.a1, None, POOLING, "$a_1$, Adam")
+        axes.set(xlabel=panels.P_LABEL, ylabel="pooling, $a_1$, and copying, $a_G$", ylim=(-0.04, 1.1))
         axes.margins(x=0.02)
-        letter_panel(axes, "a")
+        letter_panel(axes, "a", left=-3.6)
 
         maps = {(s, P): free_attention(d, P) for s, d in starts.items() for P in job.own.maps_at}
         grid = right.subplots(len(starts), len(job.own.maps_at), squeeze=False)
         scale = attention_scale(list(maps.values()))
         for panel, ((start, P), attention) in zip(grid.flat, maps.items(), strict=True):
-            image = draw_attention(panel, attention, scale, f"P = {P}" if start == "from the prior" else "")
+            row_title = f"SGLD {start}\n" if P == job.own.maps_at[0] else ""
+            image = draw_attention(panel, attention, scale, f"{row_title}P = {P}")
         label_maps(grid)
-        for row, start in zip(grid[:, 0], starts, strict=True):
-            row.set_ylabel(f"{start}\nquery", labelpad=-5)
         add_colour_bar(right, image, grid, "mean attention weight")
-        letter_panel(grid[0, 0], "b")
-        figure.legend(handles=axes.get_legend_handles_labels()[0], loc="upper center", ncol=3)
+        letter_panel(grid[0, 0], "b", left=-3.0)
+        figure.legend(handles=legend_handles(), loc="upper center", ncol=3)
         note = (
             f"{panels.describe_runs(theory, starts['from the prior'], adam)} Bars: sd over chains; inside the window "
             "chains of one start can be in different phases. a₁ = 1 exactly, as rows of softmax attention sum to 1. "
-            f"{panels.STANDING}"
+            f"Maps on a square-root scale. {panels.STANDING}"
         )
         panels.finish(figure, plotting, note, legend_rows=3)
     return figure

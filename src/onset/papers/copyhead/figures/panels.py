@@ -11,14 +11,20 @@ from matplotlib.lines import Line2D
 
 from onset.papers.copyhead.selection import mean_and_sd, name_parameters, parameters_of
 from onset.plotting.panels import add_footnote
-from onset.plotting.style import MARKER, THEORY, tint
+from onset.plotting.style import MARKER, THEORY, TRANSITION, tint
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from onset.params.plotting import Plotting
 
-THEORY_LABELS = {"bare": "bare theory", "dressed": "dressed theory", "map": "MAP theory"}
+THEORY_LABELS = {
+    "bare": "bare theory",
+    "map": "MAP theory",
+    "dressed": "dressed theory",
+    "finite": "dressed, mean at finite L",
+    "metastable": "dressed, metastable",
+}
 P_LABEL = "P, training sequences"
 
 
@@ -83,7 +89,7 @@ def draw_left_out(axes: Axes, values: xr.DataArray, free: xr.DataArray, colour: 
 def mark_transition(axes: Axes, P: float, label: str, height: float) -> None:
     """A vertical line at P with its label beside it, at a height given as a share of the panel."""
     if np.isfinite(P):
-        axes.axvline(P, color=MARKER, linewidth=0.7, zorder=1, label=f"_{label}")
+        axes.axvline(P, label=f"_{label}", **TRANSITION)
         axes.annotate(
             label, xy=(P, height), xycoords=("data", "axes fraction"), xytext=(-3, 0), textcoords="offset points",
             ha="right", va="center", fontsize="small", color=MARKER,
@@ -100,13 +106,10 @@ def adam_handle(label: str, colour: str) -> Line2D:
     return Line2D([], [], label=label, **point_style(colour, "o", False))
 
 
-def theory_handles(finite: bool = False) -> list[Line2D]:
-    """Entries of a legend for the theory's lines; `finite` adds the posterior means at finite size."""
-    names = ["bare", "map", "dressed"]
-    handles = [Line2D([], [], label=THEORY_LABELS[n], **THEORY[n]) for n in names]
-    if finite:
-        handles.append(Line2D([], [], label="dressed, mean at finite L", **THEORY["finite"]))
-    return handles
+def theory_handles(*more: str) -> list[Line2D]:
+    """Entries of a legend for the theory's lines; `more` names lines beyond the three theories."""
+    names = ("bare", "map", "dressed", *more)
+    return [Line2D([], [], label=THEORY_LABELS[name], **THEORY[name]) for name in names]
 
 
 def describe_runs(theory: xr.Dataset, sgld: xr.Dataset, adam: xr.Dataset) -> str:
@@ -130,4 +133,4 @@ def finish(figure: Figure, plotting: Plotting, note: str, legend_rows: float) ->
     foot = add_footnote(figure, note, size)
     head = (legend_rows * 1.35 * 0.85 * plotting.font_size + 4) / 72 / figure.get_figheight() if legend_rows else 0.0
     layout = figure.get_layout_engine()
-    layout.set(rect=(0.0, foot, 1.0, 1.0 - foot - head), w_pad=0.03, h_pad=0.03, wspace=0.02, hspace=0.04)
+    layout.set(rect=(0.0, foot, 1.0, 1.0 - foot - head), w_pad=0.03, h_pad=0.03, wspace=0.03, hspace=0.07)

@@ -116,7 +116,7 @@ def solve_linear(job: Job) -> xr.Dataset:
             "metastable_from": (
                 per_theory,
                 metastable_from,
-                "P where c₁ c_G < 0 first is a minimum",
+                "P of the first metastable saddle",
                 "sequences",
             ),
         },

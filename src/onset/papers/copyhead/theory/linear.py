@@ -75,13 +75,13 @@ def expand_linear_action(z: Array, P: float, model: Model, form: Form) -> Expans
     (ss, st, tt), (mm, mu, uu) = data.curvatures
 
     # Jacobian of (s2, t, m, u); the second derivatives of s2 and m are diagonal, t and u are linear.
-    rows = np.array(
+    jacobian = np.array(
         [[2 * c1, 2 * (L - 1) * cG, r, q], [1, L - 1, 0, 0], [2 * L * c1, 0, L * r, 0], [L, 0, 0, 0]]
     )
     second = np.diag([2 * ds2 + 2 * L * dm, 2 * (L - 1) * ds2, r * (ds2 + L * dm), q * ds2])
     inner = np.array([[ss, st, 0, 0], [st, tt, 0, 0], [0, 0, mm, mu], [0, 0, mu, uu]])
-    gradient = rows.T @ np.array([ds2, dt, dm, du])
-    hessian = rows.T @ inner @ rows + second
+    gradient = jacobian.T @ np.array([ds2, dt, dm, du])
+    hessian = jacobian.T @ inner @ jacobian + second
 
     value = f1 + (L - 1) * fG + data.value
     gradient[:2] += (h1, (L - 1) * hG)
@@ -131,8 +131,9 @@ def find_pooling_onset(model: Model, form: Form) -> float:
     entropy = signal * (0.0 if form == "map" else V * (V - 1))
     pooling = 1 / model.tau + entropy * (1 + L / (V - 1)) - drive * (1 + L**2 / (V - 1))
     copying = 1 / model.tau + entropy - drive * (L - 1)
-    roots = (pooling * copying - drive**2 * (L - 1)).roots()
-    estimate = float(min(root.real for root in roots if abs(root.imag) < 1e-9 and root.real > 0))
+    roots = np.asarray((pooling * copying - drive**2 * (L - 1)).roots(), dtype=complex)
+    real = roots[np.abs(roots.imag) < 1e-9].real
+    estimate = float(real[real > 0].min())
     if form != "dressed":
         return estimate
 

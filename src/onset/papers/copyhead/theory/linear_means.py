@@ -33,16 +33,15 @@ class Means(NamedTuple):
 
 def _find_box(P: float, model: Model) -> tuple[Array, Array]:
     """Limits of c1 >= 0 and of cG between which the reduced action is within CUTOFF of its minimum."""
-    limits = np.array([0.0, 1.5]), np.array([-1.0, 1.2])
+    low1, high1, lowG, highG = 0.0, 2 * model.balance, -model.balance, 1.5 * model.balance
     for _ in range(3):
-        c1, cG = (np.linspace(*pair, 81) for pair in limits)
+        c1, cG = np.linspace(low1, high1, 81), np.linspace(lowG, highG, 81)
         action = reduce_linear_action(c1[:, None], cG[None, :], P, model, "dressed")
         inside = action < action.min() + CUTOFF
-        limits = tuple(
-            np.array([nodes[max(kept[0] - 1, 0)], nodes[min(kept[-1] + 1, 80)]])
-            for nodes, kept in ((c1, inside.any(1).nonzero()[0]), (cG, inside.any(0).nonzero()[0]))
-        )
-    return limits
+        kept1, keptG = inside.any(1).nonzero()[0], inside.any(0).nonzero()[0]
+        low1, high1 = c1[max(kept1[0] - 1, 0)], c1[min(kept1[-1] + 1, 80)]
+        lowG, highG = cG[max(keptG[0] - 1, 0)], cG[min(keptG[-1] + 1, 80)]
+    return np.array([low1, high1]), np.array([lowG, highG])
 
 
 def integrate_means(P: float, model: Model, nodes: int) -> Means:

@@ -68,7 +68,7 @@ def minimise_action(P: Array, model: Model, form: Form) -> list[Saddle]:
     Source: reconstruction, docs/theory/copyhead.md section 6.
     """
     found: list[Saddle] = []
-    z = _start_at(1.0, 0.8, P[-1], model, form)
+    z = _start_at(1.2 * model.balance, 0.9 * model.balance, P[-1], model, form)
     for value in reversed(P):
         z = _descend(z, value, model, form)
         z[:2] *= np.sign(z[0]) or 1.0
@@ -83,12 +83,13 @@ def minimise_action(P: Array, model: Model, form: Form) -> list[Saddle]:
 def _enter_quadrant(start: Array, P: float, model: Model, form: Form) -> Array | None:
     """The minimum with c1 > 0 > cG below `start`, or None where the descent leaves that quadrant."""
     z = _descend(start, P, model, form)
-    return z if z[0] > 1e-3 and z[1] < -1e-3 else None
+    return z if z[0] > 0 > z[1] else None
 
 
 def _list_wells(P: float, model: Model, form: Form) -> list[Array]:
-    """Local minima of the action on a lattice over 0 < c1 < 1, -0.8 < cG < 0: starts for a descent."""
-    c1, cG = np.meshgrid(np.linspace(0.025, 1, 40), np.linspace(-0.8, -0.02, 40), indexing="ij")
+    """Local minima of the action on a lattice over c1 > 0 > cG: starts for a descent."""
+    line = np.linspace(0.025, 1.2, 48)
+    c1, cG = np.meshgrid(*model.balance * np.array([line, -line]), indexing="ij")
     action = reduce_linear_action(c1, cG, P, model, form)
     lowest = (minimum_filter(action, 3, mode="constant", cval=-np.inf) == action).nonzero()
     return [_start_at(a, b, P, model, form) for a, b in zip(c1[lowest], cG[lowest], strict=True)]
@@ -118,16 +119,14 @@ def follow_metastable(P: Array, model: Model, form: Form) -> tuple[list[Saddle |
         None if z is None else Saddle(z, _relative_action(z, value, model, form))
         for z, value in zip(found, P, strict=True)
     ]
-    first = next((i for i, z in enumerate(found) if z is not None), None)
-    if first is None:
-        return saddles, float("nan")
-    if first == 0:
-        return saddles, float(P[0])
-    lower, upper, best = P[first - 1], P[first], saddles[first].z  # type: ignore[union-attr]
+    first, best = next(((i, z) for i, z in enumerate(found) if z is not None), (0, None))
+    if best is None or first == 0:
+        return saddles, float("nan") if best is None else float(P[0])
+    lower, upper = P[first - 1], P[first]
     while upper - lower > 1e-3:
         middle = (lower + upper) / 2
-        if (z := _enter_quadrant(best, middle, model, form)) is None:
+        if (inside := _enter_quadrant(best, middle, model, form)) is None:
             lower = middle
         else:
-            upper, best = middle, z
+            upper, best = middle, inside
     return saddles, float(upper)

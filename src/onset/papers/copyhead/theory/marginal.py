@@ -63,4 +63,4 @@ def solve_readout(M: Array, N: Array, model: Model) -> tuple[Array, Array]:
     Source: reconstruction, docs/theory/copyhead.md section 3.
     """
     inverse = np.linalg.inv(M + model.ridge * np.eye(model.V))
-    return inverse @ N, model.sigma2 * inverse
+    return inverse @ N, np.asarray(model.sigma2 * inverse)

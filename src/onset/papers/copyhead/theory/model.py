@@ -37,6 +37,11 @@ class Model:
         return self.V * self.sigma2 / self.g
 
     @property
+    def balance(self) -> float:
+        """(V² v/(g L³))^(1/4): singular values of A where A and W share the cost of A W = 1 (linear)."""
+        return (self.V**2 * self.v / (self.g * self.L**3)) ** 0.25
+
+    @property
     def pull(self) -> float:
         """(V-1)/(2 sigma2 V): what one sequence adds to the weight of the traceless squared error."""
         return (self.V - 1) / (2 * self.sigma2 * self.V)

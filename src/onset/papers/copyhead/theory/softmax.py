@@ -76,7 +76,7 @@ def trace_saddles(model: Model, P_max: float, points: int, form: Form = "bare") 
     if form == "dressed" or (form == "map" and np.isfinite(model.d_k)):
         raise ValueError(f"no {form} curve at d_k = {model.d_k}; the MAP curve needs infinite d_k")
     L = model.L
-    fraction = np.arange(1, points + 1) / points
+    fraction = np.linspace(0, 1, points + 1)
 
     def attend(lam: Array) -> Array:
         return np.expm1(lam) / (np.exp(lam) + L - 1)

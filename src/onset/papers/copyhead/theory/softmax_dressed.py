@@ -21,8 +21,8 @@ def _solve_P(ht: Array, moments: RowMoments, model: Model) -> Array:
     ht = 2 c P x t/(1 + x s2) with c = (V-1)/(2 sigma2 V) and x = g P/(V² sigma2).
     """
     s2, t = model.L * moments.square, model.L * moments.copy
-    a = 2 * model.pull * t / ht
-    return (s2 + np.sqrt(s2**2 + 4 * a / model.signal(1.0))) / (2 * a)
+    a = 2 * model.pull * t
+    return (ht * s2 + np.sqrt((ht * s2) ** 2 + 4 * a * ht / model.signal(1.0))) / (2 * a)
 
 
 def trace_dressed_saddles(model: Model, P_max: float, points: int, bins: int) -> SaddleCurve:
@@ -37,7 +37,7 @@ def trace_dressed_saddles(model: Model, P_max: float, points: int, bins: int) ->
     if np.isfinite(model.d_k):
         raise ValueError(f"the dressed softmax theory needs infinite d_k (it is {model.d_k})")
     L = model.L
-    fraction = np.arange(1, points + 1) / points
+    fraction = np.linspace(0, 1, points + 1)
     ht_max = 2.3 * model.pull * P_max
     ht = ht_max * fraction**2
     rule = build_row_rule(model, bins, ht_max)
@@ -63,8 +63,8 @@ def trace_dressed_saddles(model: Model, P_max: float, points: int, bins: int) ->
         hs, gap = hs_next, gap_next
     else:
         raise OnsetError(
-            f"the row mean field did not converge in 30 secant steps (largest gap {np.max(np.abs(gap)):.2g}); "
-            "use more bins or a smaller P_max"
+            f"no convergence of the row mean field in 30 secant steps: hs is off by "
+            f"{np.max(np.abs(gap)):.2g}; use more bins or a smaller P_max"
         )
     s2, t = L * moments.square, L * moments.copy
     data = expand_data_action(find_softmax_overlaps(s2, t, L), P, model).value

@@ -1,0 +1,69 @@
+"""dvc.yaml, generated from the catalogue: coarse stages, each of which runs Snakemake for its part."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from onset.pipeline.catalogue import WITH_CHECKPOINT, Catalogue, Paper
+
+HEAD = """\
+# Generated from workflow/catalogue.yaml by `onset dvc --write`; do not edit.
+# Stages are made for the one scale that params.yaml names in `scale`; dvc.lock keeps those of every scale.
+# DVC may delete the outputs of a stage before it runs: Snakemake publishes them again from its store.
+"""
+CODE = ["Snakefile", "src/onset", "workflow"]
+SCALE = "${item.scale}"
+
+
+def format_dvc(catalogue: Catalogue) -> str:
+    """The text of dvc.yaml: for each paper a stage for datasets, for results and for figures with claims."""
+    stages: dict[str, Any] = {}
+    for name, paper in catalogue.papers.items():
+        stages |= _paper_stages(name, paper)
+    text = io.StringIO()
+    yaml = YAML()
+    yaml.width = 110
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.dump({"stages": stages}, text)
+    return HEAD + text.getvalue()
+
+
+def _paper_stages(name: str, paper: Paper) -> dict[str, Any]:
+    folder = f"results/{SCALE}/{name}"
+    data = {key: entry for key, entry in paper.experiments.items() if entry.kind == "data"}
+    rest = {key: entry for key, entry in paper.experiments.items() if entry.kind != "data"}
+    results = [f"{folder}/{key}.nc{record}" for key in rest for record in ("", ".prov.json")]
+    if any(entry.kind in WITH_CHECKPOINT for entry in rest.values()):
+        results.append(f"{folder}/checkpoints")
+    figures = [f"figures/{SCALE}/{name}"] if paper.figures else []
+    claims = [f"{folder}/claims"] if any(figure.claims for figure in paper.figures.values()) else []
+    datasets = [f"{folder}/data"] if data else []
+    stages = {}
+    if data:
+        stages[f"data-{name}"] = _stage("data", name, [], _params(name, data), datasets)
+    if rest:
+        stages[f"results-{name}"] = _stage("results", name, datasets, ["device", *_params(name, rest)], results)
+    if figures:
+        params = ["plotting", *_params(name, paper.figures)]
+        stages[f"figures-{name}"] = _stage("figures", name, [*datasets, *results], params, [*figures, *claims])
+    return stages
+
+
+def _stage(part: str, paper: str, needs: list[str], params: list[str], outs: list[str]) -> dict[str, Any]:
+    return {
+        "matrix": {"scale": ["${scale}"]},
+        "cmd": f"snakemake -- stage_{part}_{paper}_{SCALE}",
+        "deps": [*CODE, *needs],
+        "params": [*params, f"scales.{SCALE}"],
+        "outs": outs,
+    }
+
+
+def _params(paper: str, entries: dict[str, Any]) -> list[str]:
+    """Keys of params.yaml that a stage reads: the seed, shared sections, and each entry's own."""
+    shared = sorted({section for entry in entries.values() for section in entry.reads})
+    seeded = any(getattr(entry, "kind", None) in ("data", "train", "sample") for entry in entries.values())
+    return [f"{paper}.{key}" for key in [*(["seed"] if seeded else []), *shared, *entries]]

@@ -1,0 +1,88 @@
+"""Why a step would run: what differs from the last time that it did.  Opens records, never results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from onset.errors import OnsetError
+from onset.params.validate import nearest
+from onset.pipeline.index import Index
+from onset.pipeline.plan import Plan
+from onset.pipeline.steps import Step
+from onset.store.record import read_record
+
+
+def explain(plan: Plan, path: str) -> str:
+    """One line for each step that building `path` would run, with the reason; or that nothing would.
+
+    Raises OnsetError where nothing is published under `path`.
+    """
+    published = plan.published()
+    name = Path(path).as_posix()
+    if name not in published:
+        raise OnsetError(f"nothing is published as {path}; {nearest(path, published)}")
+    step, extension = published[name]
+    store = plan.project.store
+    lines = [f"  {_label(part)}: {reason}" for part, reason in missing_steps(step, extension, store)]
+    carried = Index(plan).carried(Path(name))
+    if not lines and carried == step.recipe:
+        return f"{name} is up to date (recipe {step.recipe})"
+    if lines:
+        return "\n".join([f"building {name} would run {len(lines)} step(s):", *lines])
+    state = "is not there" if not Path(name).exists() else f"carries recipe {carried or 'unknown (damaged)'}"
+    return f"{name} {state}; {step.recipe} is in the store and would be copied, nothing would run"
+
+
+def missing_steps(step: Step, extension: str, store: Path) -> Iterator[tuple[Step, str]]:
+    """The steps that must run before `step` has its file in the store, in order, with reasons."""
+    seen: set[str] = set()
+
+    def visit(part: Step, wanted: tuple[str, ...]) -> Iterator[tuple[Step, str]]:
+        if part.recipe in seen or all(part.stored(store, e).exists() for e in wanted):
+            return
+        seen.add(part.recipe)
+        for need in part.needs.values():
+            yield from visit(need, ("nc", "safetensors") if part.kind == "gather" and need.has_checkpoint else ("nc",))
+        yield part, why_missing(part, store)
+
+    yield from visit(step, (extension,))
+
+
+def why_missing(step: Step, store: Path) -> str:
+    """What differs between the step and the last file of that name in the store."""
+    last = _last_record(step, store)
+    if last is None:
+        return "has not run yet"
+    if last["recipe"] == step.recipe:
+        return "its file is missing from the store"
+    changes = [f"{key} {old!r} -> {new!r}" for key, old, new in differences(last.get("parameters", {}), step.parameters)]
+    if last.get("source") != step.source:
+        changes.append("the source it depends on changed")
+    return "; ".join(changes) or "an input changed"
+
+
+def differences(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """The leaves at which two parameter trees differ, with both values (None where there is none)."""
+    if isinstance(before, dict) or isinstance(after, dict):
+        before, after = (tree if isinstance(tree, dict) else {} for tree in (before, after))
+        for key in sorted({*before, *after}):
+            yield from differences(before.get(key), after.get(key), f"{path}.{key}" if path else key)
+    elif before != after:
+        yield path.removeprefix("own."), before, after
+
+
+def _last_record(step: Step, store: Path) -> dict[str, Any] | None:
+    """The record of the step's own file, else of the newest store file of the same name."""
+    path = step.stored(store)
+    candidates = path.parent.glob(f"{step.name}-*.{path.suffix[1:]}.prov.json")
+    newest = sorted(candidates, key=lambda p: p.stat().st_mtime, reverse=True)
+    for record in newest:
+        if (found := read_record(record.with_name(record.name.removesuffix(".prov.json")))) is not None:
+            return found
+    return None
+
+
+def _label(step: Step) -> str:
+    return f"{step.kind} {step.scale}/{step.paper}/{step.name}"

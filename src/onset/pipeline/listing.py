@@ -1,0 +1,84 @@
+"""Tables for the terminal: what exists, what is built, what it cost, which claims held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from onset.claims.ledger import format_table, ledger_rows, read_document
+from onset.errors import OnsetError
+from onset.params.validate import nearest
+from onset.pipeline.index import Index
+from onset.pipeline.plan import Plan
+from onset.pipeline.steps import Step
+from onset.store.record import read_record
+
+
+def format_list(plan: Plan, scale: str | None) -> str:
+    """Experiments and figures of every paper, with their state at each scale and what they last cost."""
+    scales = (scale,) if scale is not None else plan.scales
+    index = Index(plan)
+    lines = []
+    for paper_name, paper in plan.catalogue.papers.items():
+        lines += [f"{paper_name}: {paper.title} ({paper.reference})"]
+        for name, entry in paper.names():
+            kind = getattr(entry, "kind", "figure")
+            lines.append(f"  {name:<22}{kind:<10}{entry.title}")
+            for each in scales:
+                steps = plan.steps(each)
+                step = steps.results.get((paper_name, name)) or steps.figures[paper_name, name]
+                lines.append(f"      {each:<8}{_state(step, plan, index):<14}{_cost(step, plan):<10}{_path(step)}")
+    return "\n".join(lines)
+
+
+def _path(step: Step) -> str:
+    return next(iter(step.published().values()))
+
+
+def _state(step: Step, plan: Plan, index: Index) -> str:
+    path = Path(_path(step))
+    carried = index.carried(path)
+    if carried == step.recipe:
+        return "built"
+    if step.stored(plan.project.store).exists():
+        return "in the store"
+    if not path.exists():
+        return "not built"
+    return "stale" if carried else "damaged"
+
+
+def _cost(step: Step, plan: Plan) -> str:
+    """Seconds of computing, summed over blocks; empty where it is not known."""
+    parts = [*step.needs.values(), step] if step.kind == "gather" else [step]
+    seconds = 0.0
+    for part in parts:
+        record = read_record(part.stored(plan.project.store)) or (
+            read_record(Path(_path(part))) if part.members is None else None
+        )
+        if record is None or record["recipe"] != part.recipe or "seconds" not in record:
+            return ""
+        seconds += record["seconds"]
+    return f"{seconds:.1f} s"
+
+
+def gather_claims(plan: Plan, scale: str, paper: str | None) -> tuple[str, bool]:
+    """The claims of a scale as a table, and whether every figure's are evaluated, current and none failed.
+
+    Raises OnsetError where there is no such scale or paper.
+    """
+    steps = plan.steps(scale)
+    if paper is not None and paper not in plan.catalogue.papers:
+        raise OnsetError(f"there is no paper '{paper}'; {nearest(paper, plan.catalogue.papers)}")
+    index = Index(plan)
+    notes, sound, rows = [], True, []
+    for (owner, name), step in steps.claims.items():
+        if paper is not None and owner != paper:
+            continue
+        path = Path(_path(step))
+        if not path.exists():
+            notes.append(f"{owner} {name}: not evaluated yet; run: snakemake --cores 2 -- {path}")
+        elif index.carried(path) != step.recipe:
+            notes.append(f"{owner} {name}: out of date; run: snakemake --cores 2 -- {path}")
+        if path.exists():
+            rows += ledger_rows([read_document(path)])
+    sound = not notes and all(row["verdict"] != "failed" for row in rows)
+    return "\n".join([format_table(rows), *notes]), sound
