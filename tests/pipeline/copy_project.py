@@ -7,19 +7,24 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TOY = Path(__file__).parent / "toy"
-LEFT_OUT = shutil.ignore_patterns(
-    ".git", ".venv", ".onset", ".snakemake", "results", "figures", "logs", "__pycache__", "*.egg-info", ".*_cache"
-)
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
 
-def copy_toy_project(target: Path) -> Path:
-    """Copy Snakefile, rules, profiles and package to `target`, with the toy paper's catalogue and params."""
+def copy_project(target: Path) -> Path:
+    """Copy Snakefile, rules, profiles, parameters, catalogue and package to `target`, nothing that was made."""
     target.mkdir(parents=True)
-    for name in ("Snakefile", "pyproject.toml", ".gitignore", ".dvcignore"):
+    for name in ("Snakefile", "pyproject.toml", "params.yaml", ".gitignore", ".dvcignore"):
         shutil.copy(ROOT / name, target / name)
     for name in ("src", "workflow"):
         shutil.copytree(ROOT / name, target / name, ignore=LEFT_OUT)
+    (target / "docs").mkdir()
     (target / "profiles").symlink_to("workflow/profiles")
+    return target
+
+
+def copy_toy_project(target: Path) -> Path:
+    """Copy the project to `target`, with the toy paper in place of the real ones."""
+    copy_project(target)
     shutil.rmtree(target / "src/onset/papers/copyhead")
     (target / "src/onset/params/copyhead.py").unlink()
     paper = target / "src/onset/papers/toy"

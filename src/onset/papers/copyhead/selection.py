@@ -12,7 +12,7 @@ TRAPPED_BELOW = -0.05
 """Mean of cG sign(c1) under which a linear chain or seed sits in the metastable state with c1 cG < 0; far from
 both the fluctuations around 0 (about 0.02) and that state (about -0.5)."""
 
-POOLED_FROM = 0.15
+CROSSOVER_FROM = 0.1
 COPYING_FROM = 0.5
 """Ratio <cG>/<c1> at which linear attention passes from pooling to the crossover, and from that to copying."""
 
@@ -69,7 +69,7 @@ def stage_of(theory: xr.Dataset, P: float) -> str:
     if float(dressed.onset) > P:
         return "trivial"
     ratio = float(theory_at(dressed.cG, P)[0] / theory_at(dressed.c1, P)[0])
-    return "pooling" if ratio < POOLED_FROM else "crossover" if ratio < COPYING_FROM else "copying"
+    return "pooling" if ratio < CROSSOVER_FROM else "crossover" if ratio < COPYING_FROM else "copying"
 
 
 def free_attention(sgld: xr.Dataset, P: int, free: xr.DataArray | None = None) -> xr.DataArray:
@@ -78,6 +78,11 @@ def free_attention(sgld: xr.Dataset, P: int, free: xr.DataArray | None = None) -
     if free is not None:
         maps = maps.where(free.sel(P=P))
     return maps.mean("chain", keep_attrs=True)
+
+
+def copied_weights(attention: xr.DataArray) -> np.ndarray:
+    """Entries A[a, a-1], the weight on the key to copy, of an attention matrix (query, key): (query,)."""
+    return np.roll(attention.transpose("query", "key").values, -1, axis=1).diagonal()
 
 
 def parameters_of(dataset: xr.Dataset) -> dict[str, Any]:

@@ -73,7 +73,8 @@ def minimise_action(P: Array, model: Model, form: Form) -> list[Saddle]:
         z = _descend(z, value, model, form)
         z[:2] *= np.sign(z[0]) or 1.0
         action = _relative_action(z, value, model, form)
-        ordered = action < 0
+        # Actions are sums of thousands of nats: differences below this are rounding.
+        ordered = action < -1e-9
         found.append(
             Saddle(z.copy(), action) if ordered else Saddle(find_trivial_state(value, model, form), 0.0)
         )

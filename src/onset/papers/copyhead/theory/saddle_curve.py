@@ -101,7 +101,8 @@ class SaddleCurve:
             return self.read("action", copy) - self.read("action", uniform)
 
         margin = 1e-6 * (P_upper - P_lower)
-        P_c = float(brentq(difference, P_lower + margin, P_upper - margin, xtol=1e-9))
+        last = min(P_upper - margin, float(self.P[-1]))
+        P_c = float(brentq(difference, P_lower + margin, last, xtol=1e-9))
         uniform, copy, unstable = self.find_branches(P_c)
         barrier = self.read("action", unstable) - self.read("action", uniform)
         return Transition(P_c, P_lower, P_upper, (self.read("aG", uniform), self.read("aG", copy)), barrier)

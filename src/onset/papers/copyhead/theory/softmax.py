@@ -82,8 +82,10 @@ def trace_saddles(model: Model, P_max: float, points: int, form: Form = "bare") 
         return np.expm1(lam) / (np.exp(lam) + L - 1)
 
     ends = np.geomspace(1.0, 30.0, 100)
-    within = _solve_P(ends, attend(ends), model, form) < 1.05 * P_max
-    # The last one within, not the first one beyond: P can pass P_max on the uniform branch and return.
+    P = _solve_P(ends, attend(ends), model, form)
+    # The copy branch has to reach the largest P asked for, and the upper spinodal (a peak of P).
+    peaks = P[1:-1][(P[1:-1] > P[:-2]) & (P[1:-1] > P[2:])]
+    within = 1.05 * peaks.max(initial=P_max) > P
     lam = ends[min(within.nonzero()[0].max(initial=0) + 1, len(ends) - 1)] * fraction**2
     aG = attend(lam)
     P = _solve_P(lam, aG, model, form)

@@ -10,7 +10,7 @@ from onset.papers.copyhead.theory.data_average import expand_data_action
 from onset.papers.copyhead.theory.model import Model
 from onset.papers.copyhead.theory.row import RowMoments, build_row_rule, compute_row_moments
 from onset.papers.copyhead.theory.saddle_curve import SaddleCurve
-from onset.papers.copyhead.theory.softmax import find_softmax_overlaps
+from onset.papers.copyhead.theory.softmax import find_softmax_overlaps, trace_saddles
 
 Array = NDArray[np.float64]
 
@@ -38,7 +38,9 @@ def trace_dressed_saddles(model: Model, P_max: float, points: int, bins: int) ->
         raise ValueError(f"the dressed softmax theory needs infinite d_k (it is {model.d_k})")
     L = model.L
     fraction = np.linspace(0, 1, points + 1)
-    ht_max = 2.3 * model.pull * P_max
+    # ht = 2 c P w, where the read-out w on the copy branch stays below 1.
+    P_upper = trace_saddles(model, P_max, points).find_transition().P_upper
+    ht_max = 2.3 * model.pull * np.fmax(P_max, 1.2 * P_upper)
     ht = ht_max * fraction**2
     rule = build_row_rule(model, bins, ht_max)
 
