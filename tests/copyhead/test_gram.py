@@ -11,7 +11,7 @@
 import numpy as np
 import pytest
 import torch
-from small_jobs import PRIOR, raw_squared_error
+from tests.copyhead.small_jobs import PRIOR, raw_squared_error
 
 from onset.errors import OnsetError
 from onset.papers.copyhead.gram import count_pairs, squared_error, squared_error_gradient

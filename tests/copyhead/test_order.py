@@ -11,7 +11,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from small_jobs import raw_squared_error
+from tests.copyhead.small_jobs import raw_squared_error
 
 from onset.papers.copyhead.model import CopyHead
 from onset.papers.copyhead.order import expected_loss, measure_head, order_parameters

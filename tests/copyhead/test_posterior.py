@@ -12,7 +12,7 @@
 import numpy as np
 import pytest
 import torch
-from small_jobs import PRIOR, SAMPLING, make_job
+from tests.copyhead.small_jobs import PRIOR, SAMPLING, make_job
 
 from onset.errors import OnsetError
 from onset.papers.copyhead.model import CopyHead

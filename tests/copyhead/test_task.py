@@ -8,7 +8,7 @@
 import numpy as np
 import pytest
 from scipy import stats
-from small_jobs import sequences
+from tests.copyhead.small_jobs import sequences
 
 from onset.errors import OnsetError
 from onset.papers.copyhead.task import PIECE, draw_tokens

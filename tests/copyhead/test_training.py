@@ -10,7 +10,7 @@
 import numpy as np
 import pytest
 import torch
-from small_jobs import PRIOR, TRAINING, make_job, raw_squared_error
+from tests.copyhead.small_jobs import PRIOR, TRAINING, make_job, raw_squared_error
 
 from onset.papers.copyhead.gram import count_pairs
 from onset.papers.copyhead.model import CopyHead

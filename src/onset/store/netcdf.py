@@ -41,7 +41,8 @@ def _encode(dataset: xr.Dataset) -> dict[str, dict[str, Any]]:
         if variable.dtype.kind in "OUT":
             encoding[str(name)] = {}
             continue
-        chosen["dtype"] = "i1" if variable.dtype == np.dtype(bool) else variable.dtype
+        if variable.dtype != np.dtype(bool):  # xarray marks booleans itself, where no type is asked for
+            chosen["dtype"] = variable.dtype
         if variable.ndim and variable.size >= 64:
             chosen |= {"zlib": True, "complevel": 4, "shuffle": True, "chunksizes": _chunks(variable.shape)}
         encoding[str(name)] = chosen

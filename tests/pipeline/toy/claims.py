@@ -1,10 +1,12 @@
 """Claims of the toy paper."""
 
 from onset.claims.claim import Claim, Measured
+from onset.papers.toy.tell import note
 
 
 def measure_end(inputs):
     """Distance of the last positions from the end."""
+    note("claims/fig1")
     last = inputs["fit"]["place"].isel(step=-1).mean()
     return Measured(float(abs(last - inputs["line"]["end"])))
 

@@ -12,7 +12,7 @@ import xarray as xr
 
 from onset.job.context import Result
 from onset.job.loop import run_resumable
-from onset.papers.toy.tell import tell
+from onset.papers.toy.tell import note, tell
 
 if TYPE_CHECKING:
     from onset.job.context import Job
@@ -33,6 +33,7 @@ def train_walk(job: Job) -> Result:
     tell(job)
     if os.environ.get("TOY_FAIL_SEED") and int(os.environ["TOY_FAIL_SEED"]) in job.members:
         raise RuntimeError(f"seed {os.environ['TOY_FAIL_SEED']} was told to fail")
+    began = time.monotonic()
     target = float(job.inputs["points"]["x"].mean())
     place = torch.zeros(len(job.members), dtype=torch.float64)
     path = torch.zeros(len(job.members), job.own.steps, dtype=torch.float64)
@@ -45,9 +46,17 @@ def train_walk(job: Job) -> Result:
             time.sleep(job.own.pause)
 
     run_resumable(job, job.own.steps, 5, {"place": place, "path": path}, advance)
+    note(f"{job.name} {began} {time.monotonic()}", "TOY_SPANS")
     coords = {
         "seed": ("seed", list(job.members), {"long_name": "seed", "units": "1"}),
         "step": ("step", np.arange(job.own.steps), {"long_name": "step", "units": "1"}),
     }
     data = {"place": (("seed", "step"), path.numpy(), {"long_name": "position", "units": "1"})}
     return Result(xr.Dataset(data, coords=coords), {"place": place})
+
+
+def average_walks(job: Job, joined: xr.Dataset) -> xr.Dataset:
+    """The walks and their mean over seeds."""
+    tell(job)
+    attrs = {"long_name": "mean position", "units": "1"}
+    return joined.assign(mean_place=joined["place"].mean("seed").assign_attrs(attrs))

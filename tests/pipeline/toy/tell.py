@@ -4,6 +4,12 @@ import os
 
 
 def tell(job):
-    if path := os.environ.get("TOY_LOG"):
+    """Leave a line for a job."""
+    note(f"{job.scale}/{job.name}")
+
+
+def note(text, variable="TOY_LOG"):
+    """Leave a line in the file that an environment variable names."""
+    if path := os.environ.get(variable):
         with open(path, "a") as file:
-            file.write(f"{job.scale}/{job.name}\n")
+            file.write(f"{text}\n")

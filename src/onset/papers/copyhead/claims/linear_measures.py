@@ -108,7 +108,7 @@ def steepest_copying(inputs: Inputs) -> Measured:
     chains = signed_means(inputs["sgld"])
     cG = mean_and_sd(chains.cG, chains.free)[0].dropna("P")
     rise = 10 * cG.diff("P") / cG.P.diff("P")
-    steepest = int(rise.argmax())
+    steepest = int(np.argmax(rise.values))
     return Measured(float(rise[steepest]), f"between {list_P(cG.P.values[steepest : steepest + 2])}")
 
 

@@ -24,7 +24,7 @@ def take_largest(values: xr.DataArray, where: xr.DataArray, region: str) -> Meas
     inside = values.where(where).dropna("P")
     if inside.sizes["P"] == 0:
         return Measured(None, absent=f"no sampled P {region}")
-    worst = int(inside.argmax())
+    worst = int(np.argmax(inside.values))
     detail = f"largest at P = {inside.P.values[worst]:g} of {list_P(inside.P.values)}"
     return Measured(float(inside[worst]), detail)
 

@@ -40,21 +40,30 @@ class RowMoments(NamedTuple):
     copy: Array
 
 
-def _bin_others(model: Model, bins: int) -> tuple[Array, Array]:
-    """Sums of exp(omega) and exp(2 omega) over the L-1 other keys, at 2*bins equally likely nodes.
+def _bin_others(model: Model, bins: int) -> tuple[Array, Array, Array]:
+    """Sums of exp(omega) and exp(2 omega) over the L-1 other keys, and weights, at 2*bins nodes.
 
-    Draws are sorted by the first sum into bins, and each bin is halved by the second sum, which keeps
-    most of the spread of both.
+    Draws are sorted by the first sum into bins that narrow towards both tails; in each bin the second
+    sum takes two values that keep its mean and its variance.
     """
-    draws = 2**LOG2_SAMPLES // (2 * bins) * (2 * bins)
-    # Unscrambled Sobol points moved off the cube's faces: the same numbers everywhere, without a seed.
-    points = qmc.Sobol(model.L - 1, scramble=False).random_base2(LOG2_SAMPLES)[:draws]
-    terms = np.exp(math.sqrt(model.v) * ndtri(points + 0.5 / 2**LOG2_SAMPLES))
+    draws = 2**LOG2_SAMPLES
+    # Sobol points, rotated by multiples of the golden ratio: without it the first is the cube's corner,
+    # every logit far out at once, to which strong fields would give all weight.
+    points = qmc.Sobol(model.L - 1, scramble=False).random_base2(LOG2_SAMPLES)
+    points = (points + np.arange(1, model.L) * (math.sqrt(5) - 1) / 2) % 1
+    terms = np.exp(math.sqrt(model.v) * ndtri(points))
     first, second = terms.sum(1), (terms**2).sum(1)
-    order = np.argsort(first).reshape(bins, -1)
-    inner = np.argsort(second[order], axis=1)
-    order = np.take_along_axis(order, inner, axis=1).reshape(2 * bins, -1)
-    return first[order].mean(1), second[order].mean(1)
+    order = np.argsort(first)
+    edges = np.unique(np.rint(draws * np.sin(np.linspace(0, np.pi / 2, bins + 1)) ** 2).astype(int))
+    share = np.diff(edges)
+
+    def average(values: Array) -> Array:
+        return np.add.reduceat(values[order], edges[:-1]) / share
+
+    middle = average(second)
+    spread = np.sqrt(np.maximum(average(second**2) - middle**2, 0))
+    nodes = np.concatenate([middle - spread, middle + spread])
+    return np.tile(average(first), 2), nodes, np.tile(share / (2 * draws), 2)
 
 
 def build_row_rule(model: Model, bins: int, ht_max: float) -> RowRule:
@@ -63,7 +72,7 @@ def build_row_rule(model: Model, bins: int, ht_max: float) -> RowRule:
     The copied key's logit runs over an even grid up to six deviations above the largest value to which
     the field can pull it, ln(1 + v ht L exp(v/2)).
     """
-    others, other_squares = _bin_others(model, bins)
+    others, other_squares, weights = _bin_others(model, bins)
     deviation = math.sqrt(model.v)
     pulled = math.log1p(model.v * ht_max * model.L * math.exp(model.v / 2))
     step = LOGIT_STEP * deviation
@@ -71,7 +80,7 @@ def build_row_rule(model: Model, bins: int, ht_max: float) -> RowRule:
     own = np.exp(logit)[:, None]
     total = own + others
     log_density = -(logit**2) / (2 * model.v) + math.log(step / (deviation * math.sqrt(2 * math.pi)))
-    log_weight = np.broadcast_to(log_density[:, None] - math.log(len(others)), total.shape)
+    log_weight = np.broadcast_to(log_density[:, None] + np.log(weights), total.shape)
     return RowRule(((own**2 + other_squares) / total**2).ravel(), (own / total).ravel(), log_weight.ravel())
 
 
