@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 
 from ruamel.yaml import YAML
+from tests.pipeline.copy_project import copy_project
 
 from onset.store.record import read_record
-from tests.pipeline.copy_project import copy_project
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"<!-- (file|append|add): (\S+) ?(\S*) -->\n```\w+\n(.*?)```", re.DOTALL)

@@ -86,7 +86,7 @@ def test_curve_at_finite_key_width_holds_a_minimum():
 def test_row_moments_equal_brute_force_integration_over_three_logits():
     model = dataclasses.replace(SMALLER, L=3, v=0.8)
     hs, ht = np.array([0.0, 0.5, 2.0, 6.0]), np.array([0.0, 1.5, 4.0, 15.0])
-    moments = compute_row_moments(hs, ht, build_row_rule(model, 640, 15.0))
+    moments = compute_row_moments(hs, ht, build_row_rule(model, 160, 15.0))
     x, weight = np.polynomial.hermite_e.hermegauss(80)
     logits = math.sqrt(model.v) * np.stack(np.meshgrid(x, x, x, indexing="ij"))
     A = softmax(logits, axis=0)
@@ -95,10 +95,10 @@ def test_row_moments_equal_brute_force_integration_over_three_logits():
     for i in range(len(hs)):
         tilted = density * np.exp(-hs[i] * square + ht[i] * A[0])
         Z = tilted.sum()
-        # 65536 quasi-random pairs of other logits, in 1280 bins, are good to about 1e-3.
-        assert moments.log_Z[i] == pytest.approx(math.log(Z), abs=1e-3)
-        assert moments.square[i] == pytest.approx((tilted * square).sum() / Z, abs=1e-3)
-        assert moments.copy[i] == pytest.approx((tilted * A[0]).sum() / Z, abs=1e-3)
+        # 65536 quasi-random pairs of other logits, summed in bins, leave 1 to 2 in the fourth decimal.
+        assert moments.log_Z[i] == pytest.approx(math.log(Z), abs=3e-4)
+        assert moments.square[i] == pytest.approx((tilted * square).sum() / Z, abs=3e-4)
+        assert moments.copy[i] == pytest.approx((tilted * A[0]).sum() / Z, abs=3e-4)
 
 
 def test_row_moments_equal_monte_carlo_over_sixteen_logits():
@@ -246,8 +246,8 @@ def test_bins_and_draws_are_fine_enough(monkeypatch):
     coarse = trace(SMALLER, "dressed").find_transition()
     monkeypatch.setattr(row, "LOGIT_STEP", 0.1)
     fine = trace_dressed_saddles(SMALLER, 150.0, 400, 640).find_transition()
-    assert coarse.P_c == pytest.approx(fine.P_c, abs=0.01)
-    assert coarse.barrier == pytest.approx(fine.barrier, abs=0.01)
+    assert coarse.P_c == pytest.approx(fine.P_c, abs=3e-3)
+    assert coarse.barrier == pytest.approx(fine.barrier, abs=3e-3)
 
 
 # Reference values of our reconstruction are given to three decimals (P to one).
@@ -291,8 +291,9 @@ TRANSITIONS = [
 )
 def test_reference_transitions_of_our_reconstruction(model, form, P_c, lower, upper):
     found = trace(model, form).find_transition()
-    # References were read off a grid of P with a sampled row expectation: one or two in the last digit.
-    assert (found.P_c, found.P_lower, found.P_upper) == pytest.approx((P_c, lower, upper), abs=0.16)
+    # The dressed references come from a sampled row expectation: one unit in the last digit.
+    tolerance = 0.06 if form == "bare" else 0.12
+    assert (found.P_c, found.P_lower, found.P_upper) == pytest.approx((P_c, lower, upper), abs=tolerance)
 
 
 def test_reference_jumps_and_barriers_of_our_reconstruction():

@@ -14,11 +14,11 @@ import pytest
 import torch
 
 from onset.ensemble.adam import Adam
-from onset.ensemble.recorded import require_finite, run_recorded
 from onset.ensemble.schedules import cosine
 from onset.errors import OnsetError
 from onset.job.context import Job
 from onset.job.progress import Reporter
+from onset.job.recorded import require_finite, run_recorded
 from onset.job.state import SavedState
 from onset.randomness import Streams
 

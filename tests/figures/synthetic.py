@@ -1,8 +1,8 @@
-"""Made-up results of the copy head that follow the schemas of the real ones, with the right physics drawn in.
+"""Made-up results of the copy head in the schemas of the real ones, with the right physics drawn in.
 
-Linear: order parameters that leave 0 at an onset with exponent 1/2; chains scatter around them, chain 0 at the
-largest P sits in the metastable state.  Softmax: two branches with a first-order point and two spinodals; inside
-the window chains stay on the branch they started from.
+Linear: order parameters that leave 0 at an onset with exponent 1/2; chains scatter around them, and chain 0
+and seed 2 at the largest P sit in the metastable state.  Softmax: two branches with a first-order point and
+two spinodals; inside the window chains stay on the branch they started from.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 import xarray as xr
 
 L = 6
-ONSET = {"bare": 65.0, "map": 62.0, "dressed": 67.0}
+ONSET = {"bare": 66.0, "map": 65.5, "dressed": 67.0}
 LOWER = {"bare": 33.0, "map": 32.0, "dressed": 38.0}
 UPPER = {"bare": 47.0, "map": 47.0, "dressed": 52.0}
 TRANSITION = {"bare": 36.0, "map": 35.0, "dressed": 42.0}
 THEORIES = list(ONSET)
 LINEAR_P = [40, 60, 72, 80, 90, 100, 120, 150]
-SOFTMAX_P = [20, 30, 36, 40, 42, 44, 46, 48, 50, 64, 80, 100]
-PARAMETERS = {"task": {"L": L, "V": 8}, "prior": {"g_OV": 0.03, "v": 1.0, "sigma2": 0.4979}}
+SOFTMAX_P = [20, 30, 36, 40, 42, 44, 46, 48, 50, 54, 64, 80, 100]
+PARAMETERS = {"task": {"L": L, "V": 8}, "prior": {"g_OV": 0.03, "v": 1.0, "sigma2": 0.5052}}
 
 
 def _described(dataset: xr.Dataset) -> xr.Dataset:
@@ -31,11 +31,11 @@ def _described(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def pooling(P: np.ndarray, onset: float) -> np.ndarray:
-    return np.sqrt(np.clip(1 - onset / np.asarray(P, float), 0, None))
+    return np.sqrt(np.clip(0.6 * (np.asarray(P, float) / onset - 1), 0, None))
 
 
 def copying(P: np.ndarray, onset: float) -> np.ndarray:
-    return 0.7 * pooling(P, onset) ** 4
+    return 0.4 * pooling(P, onset) ** 4
 
 
 def loss_linear(P: np.ndarray, onset: float) -> np.ndarray:
@@ -57,7 +57,7 @@ def linear_theory() -> xr.Dataset:
                 "test_loss": (grid, np.stack([loss_linear(P, ONSET[t]) for t in THEORIES])),
                 "metastable_c1": (grid, 0.5 * c1 * exists),
                 "metastable_cG": (grid, -cG * exists),
-                "c1_mean": ("P_finite", np.sqrt(pooling(LINEAR_P, 67.0) ** 2 + 0.01)),
+                "c1_mean": ("P_finite", np.sqrt(pooling(LINEAR_P, 67.0) ** 2 + 0.002)),
                 "cG_mean": ("P_finite", copying(LINEAR_P, 67.0)),
                 "onset": ("theory", list(ONSET.values())),
                 "metastable_from": ("theory", [120.0, 118.0, 124.0]),
@@ -80,7 +80,10 @@ def _chains(order: dict[str, np.ndarray], P: list[int], quantities: list[str], s
     shape = (*next(iter(order.values())).shape, records)
     wiggle = {"a1": 0.0}
     data = {
-        name: (("chain", "P", "step"), (v[..., None] + wiggle.get(name, 0.004) * rng.normal(size=shape)).astype("f4"))
+        name: (
+            ("chain", "P", "step"),
+            (v[..., None] + wiggle.get(name, 0.004) * rng.normal(size=shape)).astype("f4"),
+        )
         for name, v in order.items()
     }
     a, b = (order[n] for n in list(order)[:2])
@@ -148,22 +151,22 @@ def _seeds(order: dict[str, np.ndarray], P: list[int]) -> xr.Dataset:
 
 def linear_adam(seeds: int = 3) -> xr.Dataset:
     sign = np.array([1, -1, 1])[:seeds, None]
-    c1 = sign * (pooling(LINEAR_P, 62.0) + 1e-4)
-    cG = sign * copying(LINEAR_P, 62.0)
-    loss = np.broadcast_to(loss_linear(LINEAR_P, 62.0), c1.shape).copy()
+    c1 = sign * (pooling(LINEAR_P, 65.5) + 1e-4)
+    cG = sign * copying(LINEAR_P, 65.5)
+    loss = np.broadcast_to(loss_linear(LINEAR_P, 65.5), c1.shape).copy()
     c1[2, -1], cG[2, -1], loss[2, -1] = 0.3, -0.5, 0.9
     return _seeds({"c1": c1, "cG": cG, "loss": loss, "test_loss": loss}, LINEAR_P)
 
 
 def copy_branch(P: np.ndarray, theory: str) -> np.ndarray:
-    P = np.asarray(P, float)
+    at = np.asarray(P, float)
     shift = {"bare": 0.01, "map": 0.015, "dressed": 0.0}[theory]
-    return np.where(P >= LOWER[theory], 0.95 - 10 / P + shift, np.nan)
+    return np.where(at >= LOWER[theory], 0.95 - 10 / at + shift, np.nan)
 
 
 def uniform_branch(P: np.ndarray, theory: str) -> np.ndarray:
-    P = np.asarray(P, float)
-    return np.where(P <= UPPER[theory], 0.0003 * P, np.nan)
+    at = np.asarray(P, float)
+    return np.where(at <= UPPER[theory], 0.0003 * at, np.nan)
 
 
 def softmax_theory() -> xr.Dataset:
@@ -193,7 +196,7 @@ def softmax_sgld(start: str, chains: int = 4) -> xr.Dataset:
     rng = np.random.default_rng(3)
     P = np.array(SOFTMAX_P)
     leaves = UPPER["dressed"] if start == "prior" else LOWER["dressed"]
-    mean = np.where(P > leaves, copy_branch(P, "dressed"), uniform_branch(P, "dressed"))
+    mean = np.where(leaves < P, copy_branch(P, "dressed"), uniform_branch(P, "dressed"))
     aG = mean + 0.002 * rng.normal(size=(chains, len(P)))
     a1 = np.ones_like(aG)
     return _described(_chains({"a1": a1, "aG": aG, "test_loss": 1 - aG}, SOFTMAX_P, ["aG", "s2"], 4))

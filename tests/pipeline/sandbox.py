@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib
+
 BIN = Path(sys.executable).parent
 
 AUDIT = """
@@ -65,6 +67,7 @@ class Sandbox:
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             "HOME": str(self.base),
             "XDG_CACHE_HOME": str(self.base / "cache"),
+            "MPLCONFIGDIR": matplotlib.get_cachedir(),
             "DVC_SITE_CACHE_DIR": str(self.base / "dvc-site"),
             "DVC_GLOBAL_CONFIG_DIR": str(self.base / "dvc-global"),
             "DVC_SYSTEM_CONFIG_DIR": str(self.base / "dvc-system"),

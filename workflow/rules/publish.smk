@@ -77,3 +77,18 @@ use rule publish_result as publish_headline_paper_scale with:
     output:
         file="figures/{name}.{extension}",
         record=FLOW.record("figures/{name}.{extension}"),
+
+
+rule unknown_scale_figure:
+    input:
+        FLOW.refuse_scale,
+    output:
+        "figures/{unknown}/{rest}",
+    wildcard_constraints:
+        unknown=FLOW.other_folders,
+        rest=".+",
+
+
+use rule unknown_scale_figure as unknown_scale_result with:
+    output:
+        "results/{unknown}/{rest}",

@@ -71,10 +71,13 @@ def format_table(rows: Iterable[Mapping[str, Any]], width: int | None = None) ->
             shown = place
             lines += ["", f"{row['paper']} {row['figure']}, scale {row['scale']}"]
         value = "" if row["value"] is None else f"{row['value']:.4g}"
-        lines.append(
-            f"  {MARKS[row['verdict']]} {row['id']:<{names}}  {value:>9}  {_interval(row):<18}  {row['verdict']}"
-        )
-        notes = [row["sentence"], row["why"] and f"({row['why']})", row["verdict"] == "failed" and row["detail"]]
+        name = f"  {MARKS[row['verdict']]} {row['id']:<{names}}"
+        lines.append(f"{name}  {value:>9}  {_interval(row):<18}  {row['verdict']}")
+        notes = [
+            row["sentence"],
+            row["why"] and f"({row['why']})",
+            row["verdict"] == "failed" and row["detail"],
+        ]
         for note in filter(None, notes):
             lines += textwrap.wrap(note, width, initial_indent=" " * 6, subsequent_indent=" " * 6)
     counts = count_verdicts(rows)

@@ -79,7 +79,9 @@ def _rounded(value: float | None) -> float | None:
     return float(f"{float(value):.{DIGITS - 1}e}") + 0.0
 
 
-def claims_document(figure: str, paper: str, scale: str, title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def claims_document(
+    figure: str, paper: str, scale: str, title: str, rows: list[dict[str, Any]]
+) -> dict[str, Any]:
     """The document of one figure: what it is and the rows of `evaluate`."""
     return {"figure": figure, "paper": paper, "scale": scale, "title": title, "claims": rows}
 

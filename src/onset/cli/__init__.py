@@ -47,4 +47,6 @@ def _use_own_checkout() -> None:
     mine = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     if os.path.realpath(mine) != os.path.realpath(source) and (source / "onset" / "cli").is_dir():
         path = os.pathsep.join(filter(None, [str(source), os.environ.get("PYTHONPATH")]))
-        os.execve(sys.executable, [sys.executable, "-m", "onset", *sys.argv[1:]], {**os.environ, "PYTHONPATH": path})
+        os.execve(
+            sys.executable, [sys.executable, "-m", "onset", *sys.argv[1:]], {**os.environ, "PYTHONPATH": path}
+        )

@@ -61,7 +61,9 @@ def diff(first: Path, second: Path) -> None:
 def claims(
     paper: Annotated[str | None, typer.Argument(help="paper; all where it is left out")] = None,
     scale: Annotated[str, typer.Option(help="scale")] = "paper",
-    strict: Annotated[bool, typer.Option(help="exit with 1 where a claim failed or a figure has none yet")] = False,
+    strict: Annotated[
+        bool, typer.Option(help="exit with 1 where a claim failed or a figure has none yet")
+    ] = False,
 ) -> None:
     """Print the claims of every figure with their verdicts."""
     from onset.pipeline.listing import gather_claims

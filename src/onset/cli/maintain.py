@@ -8,7 +8,9 @@ import typer
 
 from onset.errors import OnsetError
 
-Write = Annotated[bool, typer.Option("--write", help="write the file; without it, only check that it is in step")]
+Write = Annotated[
+    bool, typer.Option("--write", help="write the file; without it, only check that it is in step")
+]
 
 
 def register(app: typer.Typer) -> None:

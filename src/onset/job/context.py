@@ -37,7 +37,7 @@ class Job:
     sections: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, xr.Dataset] = field(default_factory=dict)
     members: tuple[int, ...] | None = None
-    streams: Streams = Streams(0, "", "")
+    streams: Streams = field(default_factory=lambda: Streams(0, "", ""))
     device: str = "cpu"
     reporter: Reporter | None = None
     saved: SavedState | None = None

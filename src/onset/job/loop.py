@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,14 +28,12 @@ def run_resumable(
     numbers are a function of the step), so that a resumed run equals an uninterrupted one bit for bit.
     """
     start = job.saved.restore(tensors) if job.saved is not None else 0
-    if job.reporter is None:
-        for begin in range(start, total, chunk):
-            advance(begin, min(begin + chunk, total))
-        return
-    with job.reporter.steps(total, unit, start) as counter:
+    counting = job.reporter.steps(total, unit, start) if job.reporter is not None else nullcontext()
+    with counting as counter:
         for begin in range(start, total, chunk):
             end = min(begin + chunk, total)
             advance(begin, end)
-            counter.advance(end - begin)
+            if counter is not None:
+                counter.advance(end - begin)
             if job.saved is not None and end < total and job.saved.due():
                 job.saved.save(end, tensors)

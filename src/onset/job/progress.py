@@ -68,6 +68,5 @@ class _Counter:
             self.told = now
             rate = (self.done - self.start) / (now - self.began)
             left = (self.total - self.done) / rate
-            self.reporter.line(
-                f"{self.done} of {self.total} {self.unit} done, {rate:.3g} {self.unit} a second, {left:.0f} s left"
-            )
+            pace = f"{rate:.3g} {self.unit} a second, {left:.0f} s left"
+            self.reporter.line(f"{self.done} of {self.total} {self.unit} done, {pace}")

@@ -40,7 +40,9 @@ class SavedState:
         self.folder.mkdir(parents=True, exist_ok=True)
         temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
         metadata = {"step": str(step), "recipe": self.recipe, "names": json.dumps(sorted(tensors))}
-        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, metadata=metadata)
+        save_file(
+            {name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, metadata=metadata
+        )
         os.replace(temporary, self.path)
         self._last = time.monotonic()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -16,14 +17,12 @@ class Section(BaseModel):
 
 
 def _increasing(values: tuple[T, ...]) -> tuple[T, ...]:
-    if any(b <= a for a, b in zip(values, values[1:], strict=False)):  # type: ignore[operator]
+    if any(b <= a for a, b in pairwise(values)):  # type: ignore[operator]
         raise ValueError("should be strictly increasing, without repeats")
     return values
 
 
 PositiveInt = Annotated[int, Field(ge=1)]
 PositiveFloat = Annotated[float, Field(gt=0)]
-Grid = Annotated[
-    tuple[PositiveInt, ...], Field(strict=False, min_length=1), AfterValidator(_increasing)
-]
+Grid = Annotated[tuple[PositiveInt, ...], Field(strict=False, min_length=1), AfterValidator(_increasing)]
 """A swept integer parameter: positive, strictly increasing, at least one value."""

@@ -20,7 +20,7 @@ class Task(Section):
     """The copy task: i.i.d. one-hot tokens, the target at position a is the token at a-1 (cyclic)."""
 
     L: int = Field(ge=3, description="sequence length, in positions")
-    V: int = Field(ge=2, description="vocabulary size, in symbols")
+    V: int = Field(ge=2, le=127, description="vocabulary size, in symbols (tokens are stored as int8)")
 
 
 class Prior(Section):
@@ -113,7 +113,10 @@ def check(sections: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if isinstance(section, Sampling):
             records = section.steps // section.record_every
             if records < 20:
-                yield f"{name}.record_every", f"leaves {records} records of {section.steps} steps; at least 20"
+                yield (
+                    f"{name}.record_every",
+                    f"leaves {records} records of {section.steps} steps; at least 20",
+                )
             elif section.snapshots > records:
                 yield f"{name}.snapshots", f"{section.snapshots} exceeds the {records} records of a chain"
         if isinstance(section, Training) and section.record_every > section.epochs:

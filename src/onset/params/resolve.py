@@ -47,9 +47,7 @@ class Parameters:
         return tuple(self.sections)
 
 
-def load_parameters(
-    path: Path, papers: Mapping[str, PaperSchema], plotting: type[BaseModel]
-) -> Parameters:
+def load_parameters(path: Path, papers: Mapping[str, PaperSchema], plotting: type[BaseModel]) -> Parameters:
     """Read and validate params.yaml at every scale.
 
     Raises OnsetError that lists every problem, one a line, with the path of the key, its value and what
@@ -75,7 +73,9 @@ def load_parameters(
             continue
         known = ["plotting", *papers]
         found += [((key,), f"unknown key; {nearest(str(key), known)}") for key in overlay if key not in known]
-        look, wrong = check_section(plotting, merge(raw.get("plotting"), overlay.get("plotting", {})), ("plotting",))
+        look, wrong = check_section(
+            plotting, merge(raw.get("plotting"), overlay.get("plotting", {})), ("plotting",)
+        )
         found += wrong
         if look is not None:
             looks[scale] = look
@@ -97,7 +97,9 @@ def load_parameters(
 def _check_choices(raw: Mapping, scales: Mapping, papers: Mapping) -> list[Problem]:
     problems: list[Problem] = []
     if "scale" in raw and raw["scale"] not in scales:
-        problems.append((("scale",), f"= {raw['scale']!r}: unknown scale; {nearest(str(raw['scale']), scales)}"))
+        problems.append(
+            (("scale",), f"= {raw['scale']!r}: unknown scale; {nearest(str(raw['scale']), scales)}")
+        )
     if "device" in raw and raw["device"] not in DEVICES:
         problems.append((("device",), f"= {raw['device']!r}: should be one of {', '.join(DEVICES)}"))
     for scale in scales:

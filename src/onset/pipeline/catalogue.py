@@ -157,7 +157,9 @@ def resolve_code(reference: str) -> Any:
         return getattr(importlib.import_module(module), name)
     except ModuleNotFoundError as error:
         if error.name and module.startswith(error.name):
-            raise OnsetError(f"the catalogue names {reference}, but there is no module {error.name}") from None
+            raise OnsetError(
+                f"the catalogue names {reference}, but there is no module {error.name}"
+            ) from None
         raise
     except AttributeError:
         raise OnsetError(f"the catalogue names {reference}, but {module} has no '{name}'") from None

@@ -45,10 +45,14 @@ def _paper_stages(name: str, paper: Paper) -> dict[str, Any]:
     if data:
         stages[f"data-{name}"] = _stage("data", name, [], _params(name, data), datasets)
     if rest:
-        stages[f"results-{name}"] = _stage("results", name, datasets, ["device", *_params(name, rest)], results)
+        stages[f"results-{name}"] = _stage(
+            "results", name, datasets, ["device", *_params(name, rest)], results
+        )
     if figures:
         params = ["plotting", *_params(name, paper.figures)]
-        stages[f"figures-{name}"] = _stage("figures", name, [*datasets, *results], params, [*figures, *claims])
+        stages[f"figures-{name}"] = _stage(
+            "figures", name, [*datasets, *results], params, [*figures, *claims]
+        )
     return stages
 
 

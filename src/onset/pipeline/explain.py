@@ -44,7 +44,9 @@ def missing_steps(step: Step, extension: str, store: Path) -> Iterator[tuple[Ste
             return
         seen.add(part.recipe)
         for need in part.needs.values():
-            yield from visit(need, ("nc", "safetensors") if part.kind == "gather" and need.has_checkpoint else ("nc",))
+            yield from visit(
+                need, ("nc", "safetensors") if part.kind == "gather" and need.has_checkpoint else ("nc",)
+            )
         yield part, why_missing(part, store)
 
     yield from visit(step, (extension,))
@@ -57,7 +59,10 @@ def why_missing(step: Step, store: Path) -> str:
         return "has not run yet"
     if last["recipe"] == step.recipe:
         return "its file is missing from the store"
-    changes = [f"{key} {old!r} -> {new!r}" for key, old, new in differences(last.get("parameters", {}), step.parameters)]
+    changes = [
+        f"{key} {old!r} -> {new!r}"
+        for key, old, new in differences(last.get("parameters", {}), step.parameters)
+    ]
     if last.get("source") != step.source:
         changes.append("the source it depends on changed")
     return "; ".join(changes) or "an input changed"

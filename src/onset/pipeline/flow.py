@@ -37,7 +37,11 @@ class Flow:
             for step in self.plan.steps(scale):
                 name = f"{step.folder}{step.name}"
                 self._steps[scale, step.paper, name, step.recipe] = step
-                kind = f"{step.kind}_with_checkpoint" if step.kind == "gather" and step.has_checkpoint else step.kind
+                kind = (
+                    f"{step.kind}_with_checkpoint"
+                    if step.kind == "gather" and step.has_checkpoint
+                    else step.kind
+                )
                 self._kinds.setdefault(kind, set()).add(name)
         self._published = self.plan.published()
         if main:
@@ -79,8 +83,8 @@ class Flow:
         key = (wildcards.scale, wildcards.paper, wildcards.name, wildcards.recipe)
         if key not in self._steps:
             raise OnsetError(
-                f"recipe {wildcards.recipe} of {wildcards.name} is not what the present parameters and source "
-                "give; ask for the published path instead"
+                f"recipe {wildcards.recipe} of {wildcards.name} is not what the present parameters and "
+                "source give; ask for the published path instead"
             )
         return self._steps[key]
 
@@ -109,7 +113,7 @@ class Flow:
     def gpu(self, wildcards: Any) -> int:
         """GPUs that a step takes: what its entry says, where one is demanded or there is one here."""
         wanted = self.device == "cuda" or (self.device == "auto" and any(Path("/dev").glob("nvidia[0-9]*")))
-        return self.step(wildcards).entry.gpu if wanted else 0
+        return getattr(self.step(wildcards).entry, "gpu", 0) if wanted else 0
 
     @staticmethod
     def checkpoint_option(wildcards: Any, output: Any) -> str:
@@ -137,7 +141,7 @@ class Flow:
         return sources
 
     def targets(self, scale: str, paper: str | None = None, part: str = "all") -> list[str]:
-        """Published paths of a scale: `data`, `results` (with checkpoints), `figures` (with claims) or `all`."""
+        """Published paths of a scale: `data`, `results` with checkpoints, `figures` with claims, or `all`."""
         parts = {"data": ("data",), "figures": ("figures", "claims")}
         found = []
         for path, (step, extension) in self._published.items():
@@ -152,9 +156,16 @@ class Flow:
         """The path of the record beside a published file."""
         return str(record_path(Path(pattern)))
 
+    @property
+    def other_folders(self) -> str:
+        """A pattern for words that are neither a scale nor a paper."""
+        return rf"(?!(?:{self.scales()}|{self.papers()})(?:/|$))[^/]+"
+
     def refuse_scale(self, wildcards: Any) -> list[str]:
         """An input function that names the scales there are."""
-        raise OnsetError(f"there is no scale '{wildcards.scale}'; {nearest(wildcards.scale, self.plan.scales)}")
+        raise OnsetError(
+            f"there is no scale '{wildcards.unknown}'; {nearest(wildcards.unknown, self.plan.scales)}"
+        )
 
 
 def open_flow(root: str, main: bool) -> Flow:

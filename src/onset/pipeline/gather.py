@@ -32,7 +32,9 @@ def join_blocks(job: Job, spec: Mapping[str, Any]) -> Result:
             combine_attrs="drop_conflicts",
         )
     except ValueError as error:
-        raise OnsetError(f"the blocks of {spec['paper']}/{spec['name']} do not fit together: {error}") from None
+        raise OnsetError(
+            f"the blocks of {spec['paper']}/{spec['name']} do not fit together: {error}"
+        ) from None
     kept = ("title", "seeds", "device_type", "threads", "dtype")
     joined.attrs = {k: v for k, v in joined.attrs.items() if not k.startswith("onset_") and k not in kept}
     if spec["code"]:

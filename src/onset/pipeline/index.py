@@ -47,7 +47,11 @@ class Index:
         except OSError:
             return None
         seen = self._before.get(str(path))
-        if seen is None or (seen.size, seen.modified, seen.inode) != (stat.st_size, stat.st_mtime_ns, stat.st_ino):
+        if seen is None or (seen.size, seen.modified, seen.inode) != (
+            stat.st_size,
+            stat.st_mtime_ns,
+            stat.st_ino,
+        ):
             seen = Seen(stat.st_size, stat.st_mtime_ns, stat.st_ino, self._compare(path))
         self._now[str(path)] = seen
         return seen.recipe
@@ -135,7 +139,9 @@ def publish(source: Path, target: Path) -> None:
     """
     record = read_record(source)
     if record is None:
-        raise OnsetError(f"{source} has no readable record {record_path(source).name}; remove both and build again")
+        raise OnsetError(
+            f"{source} has no readable record {record_path(source).name}; remove both and build again"
+        )
     write_record(target, record)
     copy_file(source, target)
 

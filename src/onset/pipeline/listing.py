@@ -26,7 +26,9 @@ def format_list(plan: Plan, scale: str | None) -> str:
             for each in scales:
                 steps = plan.steps(each)
                 step = steps.results.get((paper_name, name)) or steps.figures[paper_name, name]
-                lines.append(f"      {each:<8}{_state(step, plan, index):<14}{_cost(step, plan):<10}{_path(step)}")
+                lines.append(
+                    f"      {each:<8}{_state(step, plan, index):<14}{_cost(step, plan):<10}{_path(step)}"
+                )
     return "\n".join(lines)
 
 

@@ -23,7 +23,7 @@ Every key is listed with its meaning, what is allowed, and its value at each sca
 |---|---|---|
 | `scale` | the scale that `dvc repro` builds | one of {scales} |
 | `device` | where training and sampling run; not part of what identifies a result | one of {devices} |
-| `scales.<scale>` | what differs from the base values at a scale; `paper` is the base | any key of a paper or of `plotting` |
+| `scales.<scale>` | what differs from the base at a scale; `paper` is the base | keys of papers and `plotting` |
 """
 
 
@@ -71,7 +71,11 @@ def _allowed(field: FieldInfo) -> str:
     if field.annotation is bool:
         return "true or false"
     if choices and choices[0] is not None and str(field.annotation).startswith("tuple"):
-        return "increasing list of integers ≥ 1" if any(callable(getattr(m, "func", None)) for m in field.metadata) else "list"
+        return (
+            "increasing list of integers ≥ 1"
+            if any(callable(getattr(m, "func", None)) for m in field.metadata)
+            else "list"
+        )
     return f"`{field.annotation}`"
 
 
@@ -82,4 +86,6 @@ def _shown(value: Any) -> str:
 
 
 def _paragraphs(thing: Any) -> str:
-    return inspect.cleandoc(thing.__doc__ or "").replace("\n\n", "\0").replace("\n", " ").replace("\0", "\n\n")
+    return (
+        inspect.cleandoc(thing.__doc__ or "").replace("\n\n", "\0").replace("\n", " ").replace("\0", "\n\n")
+    )

@@ -50,7 +50,9 @@ class Plan:
             for step in self.steps(scale):
                 paths |= {path: (step, extension) for extension, path in step.published().items()}
                 if step.kind == "figures":
-                    paths |= {path: (step, ext) for ext in step.extensions for path in self.shorthands(step, ext)}
+                    paths |= {
+                        path: (step, ext) for ext in step.extensions for path in self.shorthands(step, ext)
+                    }
         return paths
 
     def shorthands(self, step: Step, extension: str) -> list[str]:

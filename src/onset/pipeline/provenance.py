@@ -30,9 +30,7 @@ def inside(spec: Mapping[str, Any], device: str, threads: int) -> dict[str, Any]
         "threads": threads,
     }
     if "seed" in spec["parameters"]:
-        attributes["seeds"] = canonical_json(
-            {"root": spec["parameters"]["seed"], "members": spec["members"]}
-        )
+        attributes["seeds"] = canonical_json({"root": spec["parameters"]["seed"], "members": spec["members"]})
     return attributes
 
 

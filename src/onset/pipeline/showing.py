@@ -42,10 +42,22 @@ def format_file(path: Path) -> str:
     else:
         raise OnsetError(f"{path} has no record beside it, so it is not known what made it")
     if record:
-        shown = ("recipe", "revision", "rule", "code", "python", "libraries", "device", "seconds", "peak_memory_mb")
+        shown = (
+            "recipe",
+            "revision",
+            "rule",
+            "code",
+            "python",
+            "libraries",
+            "device",
+            "seconds",
+            "peak_memory_mb",
+        )
         lines += ["record:", *_fields({key: record[key] for key in shown if key in record})]
         lines += ["made from:"]
-        lines += [f"  {part['step']} (recipe {recipe})" for recipe, part in record.get("ancestry", {}).items()]
+        lines += [
+            f"  {part['step']} (recipe {recipe})" for recipe, part in record.get("ancestry", {}).items()
+        ]
     return "\n".join(lines)
 
 
@@ -60,7 +72,7 @@ def format_difference(first: Path, second: Path) -> str:
     lines = [f"parameter {key}: {old!r} -> {new!r}" for key, old, new in differences(before, after)]
     if one.attrs["onset_content"] == two.attrs["onset_content"]:
         return "\n".join([*lines, "the content is the same, bit for bit"])
-    for name in sorted({*one.variables, *two.variables}):
+    for name in sorted(map(str, {*one.variables, *two.variables})):
         if name not in one.variables or name not in two.variables:
             lines.append(f"{name}: only in {first if name in one.variables else second}")
             continue
@@ -80,4 +92,7 @@ def _fields(values: dict[str, Any]) -> list[str]:
 
 
 def _parameters(tree: dict[str, Any]) -> list[str]:
-    return ["parameters:", *(f"  {key.removeprefix('own.')}: {value}" for key, _, value in differences({}, tree))]
+    return [
+        "parameters:",
+        *(f"  {key.removeprefix('own.')}: {value}" for key, _, value in differences({}, tree)),
+    ]

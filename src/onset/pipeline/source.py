@@ -87,9 +87,9 @@ class _Strip(ast.NodeTransformer):
     def generic_visit(self, node: ast.AST) -> ast.AST:
         body = getattr(node, "body", None)
         holder = isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
-        if holder and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-            if isinstance(body[0].value.value, str):
-                node.body = body[1:]  # type: ignore[attr-defined]
+        first = body[0].value if holder and body and isinstance(body[0], ast.Expr) else None
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            node.body = body[1:]  # type: ignore[attr-defined]
         return super().generic_visit(node)
 
 

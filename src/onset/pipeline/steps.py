@@ -117,13 +117,16 @@ class Steps:
     def _section(self, paper: str, name: str) -> BaseModel:
         return self.parameters.sections[self.scale][paper][name]
 
+    def _sections(self, paper: str, names: tuple[str, ...]) -> dict[str, Any]:
+        return {name: self._section(paper, name).model_dump(mode="json") for name in names}
+
     def _experiment(self, paper_name: str, paper: Paper, name: str) -> Step:
         if (paper_name, name) in self.results:
             return self.results[paper_name, name]
         entry = paper.experiments[name]
         needs = {role: self._experiment(paper_name, paper, need) for role, need in entry.needs.items()}
         own = self._section(paper_name, name).model_dump(mode="json")
-        shared = {section: self._section(paper_name, section).model_dump(mode="json") for section in entry.reads}
+        shared: dict[str, Any] = self._sections(paper_name, entry.reads)
         if entry.kind in ("data", "train", "sample"):
             shared["seed"] = self.parameters.seeds[self.scale][paper_name]
         common = {
@@ -131,10 +134,15 @@ class Steps:
             "scale": self.scale,
             "code": entry.code,
             "entry": entry,
-            "models": {"own": entry.parameters, **{section: paper.sections[section] for section in entry.reads}},
+            "models": {
+                "own": entry.parameters,
+                **{section: paper.sections[section] for section in entry.reads},
+            },
         }
         if entry.members is None:
-            step = self._step(name=name, kind=entry.kind, parameters={"own": own, **shared}, needs=needs, **common)
+            step = self._step(
+                name=name, kind=entry.kind, parameters={"own": own, **shared}, needs=needs, **common
+            )
         else:
             count, block = own[entry.members.count], own[entry.members.block]
             blocks = {}
@@ -165,7 +173,7 @@ class Steps:
 
     def _figure(self, paper_name: str, paper: Paper, name: str, figure: Figure) -> Step:
         own = self._section(paper_name, name).model_dump(mode="json")
-        shared = {section: self._section(paper_name, section).model_dump(mode="json") for section in figure.reads}
+        shared = self._sections(paper_name, figure.reads)
         shared["plotting"] = self.parameters.plotting[self.scale].model_dump(mode="json")
         return self._step(
             paper=paper_name,

@@ -77,7 +77,7 @@ def add_colour_bar(figure: Figure | SubFigure, image: AxesImage, grid: np.ndarra
     """One colour bar to the right of a grid of maps, with round ticks that keep apart under the root."""
     bar = figure.colorbar(image, ax=list(grid.flat), label=label, fraction=0.05, pad=0.03, aspect=25)
     largest, ticks = float(image.norm.vmax), [0.0]
-    for tick in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0):
+    for tick in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0):
         if tick <= largest and np.sqrt(tick / largest) - np.sqrt(ticks[-1] / largest) > 0.1:
             ticks.append(tick)
     bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
@@ -87,7 +87,7 @@ def add_colour_bar(figure: Figure | SubFigure, image: AxesImage, grid: np.ndarra
 
 
 def add_footnote(figure: Figure, text: str, size: float) -> float:
-    """Write what a reader needs beside the figure at its foot; return the height taken, as a share of the figure.
+    """Write a note at the foot of a figure; return the height it takes, as a share of the figure.
 
     The text is broken at the figure's width; a line break in it is kept.
     """
@@ -95,5 +95,13 @@ def add_footnote(figure: Figure, text: str, size: float) -> float:
     # 0.5 em is DejaVu Sans's average advance in running text, 0.535 leaves room for capitals and digits.
     columns = int((width - 0.2) * 72 / (0.535 * size))
     lines = [line for part in text.split("\n") for line in textwrap.wrap(part, columns)]
-    figure.text(0.1 / width, 0.05 / height, "\n".join(lines), fontsize=size, color="#444444", va="bottom", linespacing=1.25)
+    figure.text(
+        0.1 / width,
+        0.05 / height,
+        "\n".join(lines),
+        fontsize=size,
+        color="#444444",
+        va="bottom",
+        linespacing=1.25,
+    )
     return (len(lines) * 1.25 * size * 1.2 / 72 + 0.08) / height

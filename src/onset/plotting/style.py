@@ -32,7 +32,12 @@ THEORY: dict[str, dict[str, Any]] = {
     "map": {"color": "#555555", "linestyle": (0, (1.0, 1.4)), "linewidth": 1.1, "zorder": 2.2},
     "dressed": {"color": "#1A1A1A", "linestyle": "solid", "linewidth": 1.2, "zorder": 2.3},
     "finite": {"color": "#1A1A1A", "linestyle": "solid", "linewidth": 0.5, "zorder": 2.0},
-    "metastable": {"color": "#1A1A1A", "linestyle": (0, (6.0, 1.5, 1.0, 1.5)), "linewidth": 0.6, "zorder": 2.0},
+    "metastable": {
+        "color": "#1A1A1A",
+        "linestyle": (0, (6.0, 1.5, 1.0, 1.5)),
+        "linewidth": 0.6,
+        "zorder": 2.0,
+    },
 }
 """Lines of the theory: leading order, at the maximum of the posterior, with fluctuations, its means at
 finite size, and its metastable states."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from onset.ensemble.recorded import Labels, run_recorded
+from onset.job.recorded import Labels, run_recorded
 from onset.sampling.noise import CHUNK, Noise
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from onset.errors import OnsetError
 from onset.store.digest import digest_content
 from onset.store.record import replacing_with_record
 
+
 def write_result(
     dataset: xr.Dataset, path: Path, attributes: Mapping[str, Any], record: Mapping[str, Any]
 ) -> None:

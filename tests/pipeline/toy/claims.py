@@ -1,7 +1,8 @@
 """Claims of the toy paper."""
 
-from onset.claims.claim import Claim, Measured
 from onset.papers.toy.tell import note
+
+from onset.claims.claim import Claim, Measured
 
 
 def measure_end(inputs):

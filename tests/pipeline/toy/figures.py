@@ -1,7 +1,6 @@
 """Figures of the toy paper."""
 
 from matplotlib.figure import Figure
-
 from onset.papers.toy.tell import tell
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 import xarray as xr
+from onset.papers.toy.tell import note, tell
 
 from onset.job.context import Result
 from onset.job.loop import run_resumable
-from onset.papers.toy.tell import note, tell
 
 if TYPE_CHECKING:
     from onset.job.context import Job

@@ -1,7 +1,6 @@
 """Theory of the toy paper."""
 
 import xarray as xr
-
 from onset.papers.toy.tell import tell
 
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from onset.job.context import Result
 from onset.papers.copyhead.gram import count_pairs
 from onset.papers.copyhead.model import CopyHead, Parameters
+from onset.papers.copyhead.phases import TRAPPED_BELOW
 from onset.papers.copyhead.records import Records, attention_variable, coordinates
 from onset.sampling.diagnostics import diagnose_convergence
 from onset.sampling.sgld import sample_sgld
@@ -19,9 +20,6 @@ from onset.sampling.sgld import sample_sgld
 if TYPE_CHECKING:
     from onset.job.context import Job
     from onset.params.copyhead import Sampling
-
-TRAPPED_BELOW = -0.05
-"""Mean of cG sign(c1) below which a linear chain counts as trapped in the metastable state c1 cG < 0."""
 
 
 def record_steps(own: Sampling) -> tuple[list[int], int, list[int]]:

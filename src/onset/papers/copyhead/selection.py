@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-TRAPPED_BELOW = -0.05
-"""Mean of cG sign(c1) under which a linear chain or seed sits in the metastable state with c1 cG < 0; far from
-both the fluctuations around 0 (about 0.02) and that state (about -0.5)."""
+from onset.papers.copyhead.phases import TRAPPED_BELOW
 
 CROSSOVER_FROM = 0.1
 COPYING_FROM = 0.5
-"""Ratio <cG>/<c1> at which linear attention passes from pooling to the crossover, and from that to copying."""
+"""Ratio <cG>/<c1> at which linear attention passes from pooling to the crossover, and from it to copying."""
 
 
 def kept_means(chains: xr.DataArray) -> xr.DataArray:
@@ -86,7 +84,7 @@ def copied_weights(attention: xr.DataArray) -> np.ndarray:
 
 
 def parameters_of(dataset: xr.Dataset) -> dict[str, Any]:
-    """The resolved parameters that a stored result carries (`own`, `task`, `prior`, …); empty without them."""
+    """The resolved parameters that a stored result carries (`own`, `task`, `prior`, …); empty where none."""
     found = json.loads(dataset.attrs.get("onset_params", "{}"))
     return found if isinstance(found, dict) else {}
 

@@ -9,9 +9,9 @@ import xarray as xr
 from torch import Tensor
 
 from onset.ensemble.adam import Adam
-from onset.ensemble.recorded import run_recorded
 from onset.ensemble.schedules import cosine
 from onset.job.context import Result
+from onset.job.recorded import run_recorded
 from onset.papers.copyhead.gram import Gram, count_pairs
 from onset.papers.copyhead.model import CopyHead, Parameters
 from onset.papers.copyhead.records import Records, attention_variable, coordinates

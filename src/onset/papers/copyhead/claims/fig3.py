@@ -19,13 +19,13 @@ CLAIMS = (
         measure=measures.onset_over_formula,
         low=0.98,
         high=1.02,
-        reason="terms of relative order (V-1)/(2 L²) and g_OV v P1/(2 sigma² V L) are left out, a few per cent "
-        "each and of both signs",
+        reason="terms of relative order (V-1)/(2 L²) and g_OV v P1/(2 sigma² V L) are left out, a few per "
+        "cent each and of both signs",
     ),
     Claim(
         id="exponent",
         place=CAPTION,
-        sentence="The transition to pooling is of second order: c1 grows from 0 as the square root of P - P1.",
+        sentence="The transition to pooling is of second order: c1 grows from 0 as the root of P - P1.",
         standing="paper",
         measure=measures.pooling_exponent,
         low=0.49,
@@ -61,7 +61,7 @@ CLAIMS = (
         measure=partial(measures.pooling_means, near=True, tolerance=0.06),
         low=None,
         high=0.06,
-        reason="the slope of c1 is largest there: a shift of the onset by one sequence moves c1 by about 0.03",
+        reason="c1 is steepest there: a shift of the onset by one sequence moves it by about 0.03",
     ),
     Claim(
         id="copying",
@@ -92,7 +92,7 @@ CLAIMS = (
         low=None,
         high=0.1,
         unit="per 10 sequences",
-        reason="the theory's steepest rise is 0.09 per 10 sequences; the jump of softmax attention is above 0.5",
+        reason="theory's steepest rise is 0.09 per 10 sequences; the jump of softmax attention is above 0.5",
     ),
     Claim(
         id="adam-map",
@@ -112,7 +112,7 @@ CLAIMS = (
         measure=measures.adam_against_sgld,
         low=None,
         high=0.06,
-        reason="Adam lacks the fluctuations of the posterior: theory puts it up to 0.05 above SGLD near the onset",
+        reason="Adam lacks the fluctuations of the posterior, which put SGLD up to 0.05 lower near the onset",
     ),
     Claim(
         id="test-loss",
@@ -137,7 +137,7 @@ CLAIMS = (
     Claim(
         id="trapped",
         place="figure 6, caption",
-        sentence="Runs end in a second state, with c1 and cG of opposite signs, only where the theory has it.",
+        sentence="Runs end in a second state, c1 and cG of opposite signs, only where the theory has it.",
         standing="reconstruction",
         measure=measures.trapped_from,
         low=0.9,

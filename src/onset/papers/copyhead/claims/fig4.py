@@ -69,12 +69,13 @@ CLAIMS = (
         measure=measures.bare_excess,
         low=0.0,
         high=0.03,
-        reason="noise of the attention matrix costs copying; the dressed theory puts the excess at 0.02 or less",
+        reason="noise of the attention costs copying; the dressed theory puts the excess at 0.02 or less",
     ),
     Claim(
         id="transition",
         place=CAPTION,
-        sentence="The dressed P_c lies where chains from copying lose it below and chains from the prior gain it above.",
+        sentence="Chains that start from copying lose it below the dressed P_c; chains from the prior gain "
+        "it above.",
         standing="reconstruction",
         measure=measures.transition_outside_bracket,
         low=None,
@@ -152,8 +153,8 @@ CLAIMS = (
         measure=measures.adam_onset,
         low=0.94,
         high=1.05,
-        reason="44 to 49 around a spinodal of 46.8 at L = 16: gradient descent leaves a state when it disappears, "
-        "up to corrections from one set of sequences",
+        reason="44 to 49 around a spinodal of 46.8 at L = 16: gradient descent leaves a state when it "
+        "disappears, up to corrections from one set of sequences",
     ),
     Claim(
         id="adam-jump",
@@ -198,7 +199,7 @@ CLAIMS = (
     Claim(
         id="chains-agree",
         place=RECONSTRUCTION,
-        sentence="Chains agree outside the window; inside it they may sit in different phases and are not asked.",
+        sentence="Chains agree outside the window; inside, where phases coexist, they are not asked to.",
         standing="reconstruction",
         measure=measures.chains_agree,
         low=None,

@@ -8,7 +8,13 @@ import numpy as np
 import xarray as xr
 
 from onset.claims.claim import Measured
-from onset.papers.copyhead.claims.measures import agree_chains, compare_means, compare_rows, list_P, take_largest
+from onset.papers.copyhead.claims.measures import (
+    agree_chains,
+    compare_means,
+    compare_rows,
+    list_P,
+    take_largest,
+)
 from onset.papers.copyhead.selection import (
     kept_means,
     mean_and_sd,
@@ -33,8 +39,8 @@ def dressed_onset(inputs: Inputs) -> float:
 
 def within_critical(inputs: Inputs) -> xr.DataArray:
     """Whether each sampled P lies within the critical multiples of the dressed onset."""
-    P, onset = inputs["sgld"].P, dressed_onset(inputs)
-    return (P >= CRITICAL[0] * onset) & (P <= CRITICAL[1] * onset)
+    multiple = inputs["sgld"].P / dressed_onset(inputs)
+    return (multiple >= CRITICAL[0]) & (multiple <= CRITICAL[1])
 
 
 def onset_over_formula(inputs: Inputs) -> Measured:
@@ -58,7 +64,9 @@ def pooling_exponent(inputs: Inputs) -> Measured:
     onset = float(curve.onset)
     near = curve.c1.sel(P=slice(onset * 1.003, onset * 1.5))
     if near.sizes["P"] < 4:
-        return Measured(None, absent=f"fewer than 4 points of the curve between P = {onset:.1f} and half more")
+        return Measured(
+            None, absent=f"fewer than 4 points of the curve between P = {onset:.1f} and half more"
+        )
     distance, c1 = near.P.values[:4] - onset, near.values[:4]
     slopes = np.diff(np.log(c1)) / np.diff(np.log(distance))
     middles = np.diff(distance) / np.diff(np.log(distance))
@@ -74,7 +82,9 @@ def onset_of_squares(inputs: Inputs) -> Measured:
         return Measured(None, absent=f"fewer than 3 sampled P between 1.07 and 1.38 of the onset {onset:.1f}")
     slope, intercept = np.polyfit(near.P.values, near.values, 1)
     found = -intercept / slope
-    return Measured(float(found - onset), f"{found:.2f} from {list_P(near.P.values)}; dressed onset {onset:.2f}")
+    return Measured(
+        float(found - onset), f"{found:.2f} from {list_P(near.P.values)}; dressed onset {onset:.2f}"
+    )
 
 
 def pooling_means(inputs: Inputs, near: bool, tolerance: float) -> Measured:
@@ -116,17 +126,21 @@ def adam_against_map(inputs: Inputs) -> Measured:
     """Largest difference of |c1| or cG between Adam's mean (lower-loss cluster) and the MAP theory."""
     seeds = signed_final(inputs["adam"])
     saddle = inputs["theory"].sel(theory="map")
-    found = [abs(mean_and_sd(seeds[n], seeds.free)[0] - theory_at(saddle[n], seeds.P).values) for n in ("c1", "cG")]
-    far = seeds.P >= FAR * float(saddle.onset)
+    found = [
+        abs(mean_and_sd(seeds[n], seeds.free)[0] - theory_at(saddle[n], seeds.P).values) for n in ("c1", "cG")
+    ]
+    far = seeds.P / float(saddle.onset) >= FAR
     return take_largest(xr.concat(found, "name").max("name"), far, f"above {FAR} of the onset")
 
 
 def adam_against_sgld(inputs: Inputs) -> Measured:
     """Largest difference of |c1| or cG between the means of Adam and of SGLD, at P that both have."""
     seeds, chains = signed_final(inputs["adam"]), signed_means(inputs["sgld"])
-    means = ((mean_and_sd(seeds[n], seeds.free)[0], mean_and_sd(chains[n], chains.free)[0]) for n in ("c1", "cG"))
+    means = (
+        (mean_and_sd(seeds[n], seeds.free)[0], mean_and_sd(chains[n], chains.free)[0]) for n in ("c1", "cG")
+    )
     difference = xr.concat([abs(a - b) for a, b in means], "name").max("name")  # xarray keeps the common P
-    far = difference.P >= FAR * dressed_onset(inputs)
+    far = difference.P / dressed_onset(inputs) >= FAR
     return take_largest(difference, far, f"above {FAR} of the onset")
 
 
@@ -145,8 +159,8 @@ def equivalent_rows(inputs: Inputs) -> Measured:
 
 def chains_agree(inputs: Inputs) -> Measured:
     """Largest R-hat of |c1| outside the critical region, at P without trapped chains."""
-    P, onset, free = inputs["sgld"].P, dressed_onset(inputs), signed_means(inputs["sgld"]).free
-    calm = ((P < 0.95 * onset) | (P > CRITICAL[1] * onset)) & free.all("chain")
+    multiple, free = inputs["sgld"].P / dressed_onset(inputs), signed_means(inputs["sgld"]).free
+    calm = ((multiple < 0.95) | (multiple > CRITICAL[1])) & free.all("chain")
     return agree_chains(inputs["sgld"], "abs_c1", calm, "away from the onset without trapped chains")
 
 
@@ -161,7 +175,9 @@ def trapped_from(inputs: Inputs) -> Measured:
     start = float(inputs["theory"].metastable_from.min())
     if not np.isfinite(start):
         return Measured(0.0, f"trapped: {counts}; the theory has no metastable state up to its largest P")
-    return Measured(float(everywhere.min()) / start, f"trapped: {counts}; the state exists from P = {start:.1f}")
+    return Measured(
+        float(everywhere.min()) / start, f"trapped: {counts}; the state exists from P = {start:.1f}"
+    )
 
 
 def excess_loss(inputs: Inputs) -> Measured:
@@ -172,5 +188,7 @@ def excess_loss(inputs: Inputs) -> Measured:
     both = (high - low).dropna("P")
     if both.sizes["P"] == 0:
         return Measured(None, absent="no P has seeds in both clusters")
-    share = ", ".join(f"{int((~seeds.free.sel(P=P)).sum())} of {seeds.sizes['seed']} at P = {P:g}" for P in both.P.values)
+    share = ", ".join(
+        f"{int((~seeds.free.sel(P=P)).sum())} of {seeds.sizes['seed']} at P = {P:g}" for P in both.P.values
+    )
     return Measured(float(both.min()), f"seeds in the cluster of higher loss: {share}")

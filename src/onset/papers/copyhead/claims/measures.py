@@ -1,4 +1,4 @@
-"""Measures that the claims of several figures share: differences over P, rows of attention, agreement of chains."""
+"""Measures that claims of several figures share: differences over P, rows of attention, chains."""
 
 from __future__ import annotations
 
@@ -53,18 +53,22 @@ def compare_means(
     detail = found.detail + (f"; {left_out} trapped chains left out" if left_out else "")
     error = (2 * sd / np.sqrt(count)).fillna(np.inf).where(where, 0.0)
     loose = error.P.values[error.values > tolerance]
-    undecided = f"two standard errors over chains exceed {tolerance:g} at {list_P(loose)}" if len(loose) else ""
+    undecided = (
+        f"two standard errors over chains exceed {tolerance:g} at {list_P(loose)}" if len(loose) else ""
+    )
     return Measured(found.value, detail, undecided)
 
 
-def compare_rows(sgld: xr.Dataset, where: xr.DataArray, region: str, free: xr.DataArray | None = None) -> Measured:
+def compare_rows(
+    sgld: xr.Dataset, where: xr.DataArray, region: str, free: xr.DataArray | None = None
+) -> Measured:
     """Largest standard deviation over query rows of the chain-averaged copy entry, over a region of P."""
     spread = [float(np.std(copied_weights(free_attention(sgld, P, free)))) for P in sgld.P.values]
     return take_largest(xr.DataArray(spread, coords={"P": sgld.P}), where, region)
 
 
 def agree_chains(sgld: xr.Dataset, quantity: str, where: xr.DataArray, region: str) -> Measured:
-    """Largest split R-hat of a quantity over a region of P, with the fewest effective samples in the detail."""
+    """Largest split R-hat of a quantity over a region of P; the fewest effective samples in the detail."""
     found = take_largest(sgld.r_hat.sel(quantity=quantity).astype(np.float64), where, region)
     if found.absent:
         return found

@@ -2,76 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import xarray as xr
 
 from onset.claims.claim import Measured
-from onset.papers.copyhead.claims.measures import agree_chains, compare_means, compare_rows, list_P, take_largest
+from onset.papers.copyhead.claims.measures import (
+    agree_chains,
+    compare_means,
+    compare_rows,
+    list_P,
+    take_largest,
+)
+from onset.papers.copyhead.claims.softmax_window import (
+    Inputs,
+    barrier_too_low,
+    bracket_transition,
+    halfway,
+    inside_window,
+    outside_window,
+    share_copying,
+    single_phase,
+    transition_missing,
+)
 from onset.papers.copyhead.selection import kept_means, theory_at
-
-Inputs = Mapping[str, xr.Dataset]
-
-BELOW = 0.9
-ABOVE = 1.2
-"""Multiples of the dressed spinodals outside which one phase is left and chains reach it within a run: above
-the upper spinodal, chains from the prior still take long to leave uniform attention up to about 1.2 of it."""
-
-HIGH_BARRIER = 10.0
-"""Barrier at the transition, in nats, above which chains keep their phase over the length of a run."""
 
 OUTSIDE = "outside the coexistence window"
 
 
-def outside_window(inputs: Inputs, P: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
-    """Whether each P is well below the lower dressed spinodal, and whether well above the upper one."""
-    dressed = inputs["theory"].sel(theory="dressed")
-    return P <= BELOW * float(dressed.P_lower), P >= ABOVE * float(dressed.P_upper)
-
-
-def inside_window(inputs: Inputs, P: xr.DataArray) -> xr.DataArray:
-    """Whether each P lies between the dressed spinodals."""
-    dressed = inputs["theory"].sel(theory="dressed")
-    return (float(dressed.P_lower) < P) & (float(dressed.P_upper) > P)
-
-
-def single_phase(inputs: Inputs, name: str, P: xr.DataArray) -> xr.DataArray:
-    """A dressed curve (P,) on the only branch that is stable: uniform below the window, copy above, else NaN."""
-    curve = theory_at(inputs["theory"][name].sel(theory="dressed"), P)
-    below, above = outside_window(inputs, P)
-    uniform, copy = (curve.sel(branch=branch, drop=True).values for branch in ("uniform", "copy"))
-    return xr.DataArray(np.where(below, uniform, np.where(above, copy, np.nan)), coords={"P": P.values}, dims="P")
-
-
-def halfway(inputs: Inputs) -> float:
-    """aG halfway between the two dressed phases at the transition: what divides uniform from copying."""
-    return float(inputs["theory"].aG_at_P_c.sel(theory="dressed").mean())
-
-
-def share_copying(inputs: Inputs, start: str) -> xr.DataArray:
-    """Share of kept records in which attention copies, over all chains of a start: (P,)."""
-    aG = inputs[start].aG
-    return kept_means((aG > halfway(inputs)).astype(np.float64)).mean("chain")
-
-
-def transition_missing(inputs: Inputs) -> str:
-    """Why the dressed theory has no transition to compare with; empty where it has."""
-    exists = np.isfinite(float(inputs["theory"].P_c.sel(theory="dressed")))
-    return "" if exists else "the dressed theory has no first-order transition at these parameters"
-
-
-def barrier_too_low(inputs: Inputs) -> str:
-    """Why coexistence cannot be seen in runs of finite length; empty where it can."""
-    barrier = float(inputs["theory"].barrier.sel(theory="dressed"))
-    if barrier >= HIGH_BARRIER:
-        return ""
-    return f"the barrier of {barrier:.1f} nats is below {HIGH_BARRIER:g}: chains can cross it within a run"
-
-
 def unit_row_sums(inputs: Inputs) -> Measured:
     """Largest |a1 - 1| over every record of every chain and seed."""
-    worst = {role: float(abs(inputs[role].a1.astype(np.float64) - 1).max()) for role in ("from_prior", "from_copy", "adam")}
+    worst = {
+        role: float(abs(inputs[role].a1.astype(np.float64) - 1).max())
+        for role in ("from_prior", "from_copy", "adam")
+    }
     return Measured(max(worst.values()), f"{sum(inputs[role].a1.size for role in worst)} records")
 
 
@@ -96,16 +59,11 @@ def bare_excess(inputs: Inputs) -> Measured:
     bare = theory_at(inputs["theory"].aG.sel(theory="bare", branch="copy"), means.P)
     _, above = outside_window(inputs, means.P)
     found = take_largest(means - bare.values, above, "above the window")
-    return found if found.absent else Measured(-(found.value or 0.0), found.detail.replace("largest", "smallest"))
-
-
-def bracket_transition(inputs: Inputs) -> tuple[float, float] | None:
-    """The largest P at which chains from copying mostly lose it, and the smallest at which chains from the
-    prior mostly gain it; None where the sampled grid lacks either."""
-    lost = share_copying(inputs, "from_copy")
-    gained = share_copying(inputs, "from_prior")
-    losing, gaining = lost.P.values[lost.values < 0.5], gained.P.values[gained.values > 0.5]
-    return (float(losing.max()), float(gaining.min())) if len(losing) and len(gaining) else None
+    return (
+        found
+        if found.absent
+        else Measured(-(found.value or 0.0), found.detail.replace("largest", "smallest"))
+    )
 
 
 def transition_outside_bracket(inputs: Inputs) -> Measured:
@@ -156,7 +114,7 @@ def copying_lost(inputs: Inputs) -> Measured:
     if reason := transition_missing(inputs):
         return Measured(None, undecided=reason)
     share = share_copying(inputs, "from_copy")
-    below = share.P < 0.95 * float(inputs["theory"].P_lower.sel(theory="dressed"))
+    below = share.P / float(inputs["theory"].P_lower.sel(theory="dressed")) < 0.95
     return take_largest(share, below, "below the lower spinodal")
 
 
@@ -178,7 +136,9 @@ def pure_in_both(inputs: Inputs) -> Measured:
         return Measured(None, absent="fewer than 4 sampled P in the coexistence window")
     pure = inside & (copying >= 0.95) & (prior <= 0.05)
     where = list_P(pure.P.values[pure.values]) if pure.any() else "none"
-    return Measured(float(pure.sum()), f"{where} of {int(inside.sum())} in the window", barrier_too_low(inputs))
+    return Measured(
+        float(pure.sum()), f"{where} of {int(inside.sum())} in the window", barrier_too_low(inputs)
+    )
 
 
 def adam_against_map(inputs: Inputs) -> Measured:
@@ -196,7 +156,7 @@ def adam_against_sgld(inputs: Inputs) -> Measured:
 
 
 def bracket_adam(inputs: Inputs) -> tuple[float, float] | None:
-    """Neighbouring P of Adam's grid between which its mean aG first passes halfway; None where it does not."""
+    """Neighbouring P between which Adam's mean aG first passes halfway; None where it does not."""
     final = inputs["adam"].aG.isel(epoch=-1).mean("seed")
     copying = np.flatnonzero(final.values > halfway(inputs))
     if len(copying) == 0 or copying[0] == 0:

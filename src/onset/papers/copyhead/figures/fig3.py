@@ -13,9 +13,22 @@ from onset.plotting.panels import add_colour_bar, attention_scale, draw_attentio
 from onset.plotting.style import COPYING, MARKER, POOLING, THEORY, TRANSITION, look
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from onset.job.context import Job
 
 ONSET_LABEL = "dressed, onset"
+
+
+def describe_trapped(chains: xr.DataArray, seeds: xr.DataArray) -> str:
+    """One sentence on the chains and seeds that the means leave out, those where the argument is False."""
+    counts = {"chains": chains, "seeds": seeds}
+    trapped = [f"{int((~f).sum())} of {f.size} {member}" for member, f in counts.items() if not f.all()]
+    if not trapped:
+        return f"None of {chains.size} chains and {seeds.size} seeds ended in the metastable state."
+    return (
+        f"Faint marks: {' and '.join(trapped)} in the metastable state with c₁c_G < 0, left out of the means."
+    )
 
 
 def draw(job: Job) -> Figure:
@@ -36,10 +49,17 @@ def draw(job: Job) -> Figure:
             panels.draw_theory(axes, theory[name])
             means = theory[f"{name}_mean"]
             metastable = theory[f"metastable_{name}"].sel(theory="dressed")
-            axes.plot(metastable.P.values, metastable.values, label=panels.THEORY_LABELS["metastable"], **THEORY["metastable"])
-            axes.plot(means.P_finite.values, means.values, label=panels.THEORY_LABELS["finite"], **THEORY["finite"])
-            panels.draw_seeds(axes, seeds[name], seeds.free, colour, "Adam")
-            panels.draw_chains(axes, chains[name], chains.free, colour, "SGLD")
+            axes.plot(
+                metastable.P.values,
+                metastable.values,
+                label=panels.THEORY_LABELS["metastable"],
+                **THEORY["metastable"],
+            )
+            axes.plot(
+                means.P_finite.values, means.values, label=panels.THEORY_LABELS["finite"], **THEORY["finite"]
+            )
+            panels.draw_seeds(axes, seeds[name], ~seeds.free, panels.adam_points(colour), "Adam")
+            panels.draw_chains(axes, chains[name], ~chains.free, panels.sgld_points(colour), "SGLD")
             axes.axvline(onset, label=ONSET_LABEL, **TRANSITION)
             axes.margins(x=0.02)
         above.set_ylabel("pooling, $|c_1|$")
@@ -63,14 +83,12 @@ def draw(job: Job) -> Figure:
         bare, at_maximum, dressed, finite, metastable = panels.theory_handles("finite", "metastable")
         handles = [
             *(bare, at_maximum, dressed, Line2D([], [], label=ONSET_LABEL, **TRANSITION), finite, metastable),
-            panels.sgld_handle("SGLD, mean ± sd of chains", MARKER),
-            panels.adam_handle("Adam, lower-loss cluster", MARKER),
+            panels.point_handle("SGLD, mean ± sd of chains", panels.sgld_points(MARKER)),
+            panels.point_handle("Adam, lower-loss cluster", panels.adam_points(MARKER)),
         ]
         figure.legend(handles=handles, loc="upper center", ncol=4)
-        out_chains, out_seeds = int((~chains.free).sum()), int((~seeds.free).sum())
         note = (
-            f"{panels.describe_runs(theory, sgld, adam)} Faint marks: {out_chains} of {chains.free.size} chains and "
-            f"{out_seeds} of {seeds.free.size} seeds in the metastable state with c₁c_G < 0, left out of the means. "
+            f"{panels.describe_runs(theory, sgld, adam)} {describe_trapped(chains.free, seeds.free)} "
             f"Maps: mean over chains and steps, on a square-root scale. {panels.STANDING}"
         )
         panels.finish(figure, plotting, note, legend_rows=2)

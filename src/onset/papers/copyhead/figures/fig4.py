@@ -22,13 +22,14 @@ WINDOW_LABEL = "dressed, both phases (shaded)"
 
 def legend_handles() -> list[Artist]:
     """Entries of the legend in three columns: theory, copying, pooling and the window."""
+    copying, pooling = panels.sgld_points(COPYING), panels.sgld_points(POOLING)
     return [
         *panels.theory_handles(),
-        panels.sgld_handle("$a_G$, SGLD from the prior", COPYING),
-        panels.sgld_handle("$a_G$, SGLD from copying", COPYING, filled=False),
-        panels.adam_handle("$a_G$, Adam", COPYING),
-        panels.sgld_handle("$a_1$, SGLD from the prior", POOLING),
-        panels.adam_handle("$a_1$, Adam", POOLING),
+        panels.point_handle("$a_G$, SGLD from the prior", copying),
+        panels.point_handle("$a_G$, SGLD from copying", panels.sgld_points(COPYING, filled=False)),
+        panels.point_handle("$a_G$, Adam", panels.adam_points(COPYING)),
+        panels.point_handle("$a_1$, SGLD from the prior", pooling),
+        panels.point_handle("$a_1$, Adam", panels.adam_points(POOLING)),
         Patch(color=WINDOW, linewidth=0, label=WINDOW_LABEL),
     ]
 
@@ -54,10 +55,14 @@ def draw(job: Job) -> Figure:
         panels.draw_theory(axes, theory.aG)
         final = adam.isel(epoch=-1)
         for (start, sgld), filled in zip(starts.items(), (True, False), strict=True):
-            panels.draw_chains(axes, kept_means(sgld.aG), None, COPYING, f"$a_G$, SGLD {start}", filled)
-        panels.draw_seeds(axes, final.aG, None, COPYING, "$a_G$, Adam")
-        panels.draw_chains(axes, kept_means(starts["from the prior"].a1), None, POOLING, "$a_1$, SGLD from the prior")
-        panels.draw_seeds(axes, final.a1, None, POOLING, "$a_1$, Adam")
+            points = panels.sgld_points(COPYING, filled)
+            means = kept_means(sgld.aG)
+            panels.draw_chains(axes, means, None, points, f"$a_G$, SGLD {start}")
+            panels.draw_members(axes, means, means.notnull(), points)
+        panels.draw_seeds(axes, final.aG, None, panels.adam_points(COPYING), "$a_G$, Adam")
+        pooled = kept_means(starts["from the prior"].a1)
+        panels.draw_chains(axes, pooled, None, panels.sgld_points(POOLING), "$a_1$, SGLD from the prior")
+        panels.draw_seeds(axes, final.a1, None, panels.adam_points(POOLING), "$a_1$, Adam")
         axes.set(xlabel=panels.P_LABEL, ylabel="pooling, $a_1$, and copying, $a_G$", ylim=(-0.04, 1.1))
         axes.margins(x=0.02)
         letter_panel(axes, "a", left=-3.6)
@@ -66,16 +71,16 @@ def draw(job: Job) -> Figure:
         grid = right.subplots(len(starts), len(job.own.maps_at), squeeze=False)
         scale = attention_scale(list(maps.values()))
         for panel, ((start, P), attention) in zip(grid.flat, maps.items(), strict=True):
-            row_title = f"SGLD {start}\n" if P == job.own.maps_at[0] else ""
+            row_title = f"SGLD {start}\n" if panel in grid[:, 0] else ""
             image = draw_attention(panel, attention, scale, f"{row_title}P = {P}")
         label_maps(grid)
         add_colour_bar(right, image, grid, "mean attention weight")
         letter_panel(grid[0, 0], "b", left=-3.0)
         figure.legend(handles=legend_handles(), loc="upper center", ncol=3)
         note = (
-            f"{panels.describe_runs(theory, starts['from the prior'], adam)} Bars: sd over chains; inside the window "
-            "chains of one start can be in different phases. a₁ = 1 exactly, as rows of softmax attention sum to 1. "
-            f"Maps on a square-root scale. {panels.STANDING}"
+            f"{panels.describe_runs(theory, starts['from the prior'], adam)} Bars: sd over chains; faint: "
+            "each chain, which inside the window can be in either phase. a₁ = 1 exactly, as rows of softmax "
+            f"attention sum to 1. Maps on a square-root scale. {panels.STANDING}"
         )
         panels.finish(figure, plotting, note, legend_rows=3)
     return figure

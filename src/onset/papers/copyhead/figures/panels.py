@@ -1,4 +1,4 @@
-"""What figures of order parameters against P share: theory lines, points with error bars, layout, footnote."""
+"""What figures of order parameters against P share: theory lines, points, layout and footnote."""
 
 from __future__ import annotations
 
@@ -35,18 +35,29 @@ def draw_theory(axes: Axes, curve: xr.DataArray, order: tuple[str, ...] = ("bare
     """
     for name in order:
         chosen = curve.sel(theory=name)
-        branches = [chosen] if "branch" not in curve.dims else [chosen.sel(branch=b) for b in curve.branch.values]
+        branches = (
+            [chosen] if "branch" not in curve.dims else [chosen.sel(branch=b) for b in curve.branch.values]
+        )
         for number, branch in enumerate(branches):
             label = THEORY_LABELS[name] if number == 0 else f"_{THEORY_LABELS[name]}"
             axes.plot(branch.P.values, branch.values, label=label, **THEORY[name])
 
 
-def point_style(colour: str, marker: str, filled: bool) -> dict[str, Any]:
-    """Keywords of points: diamonds for SGLD, circles for Adam; open points show what they lie on."""
+def sgld_points(colour: str, filled: bool = True) -> dict[str, Any]:
+    """Keywords of points by SGLD: diamonds."""
+    return _points(colour, "D", 3.4, filled)
+
+
+def adam_points(colour: str) -> dict[str, Any]:
+    """Keywords of points by Adam: circles, open and larger, to show the diamonds that they lie on."""
+    return _points(colour, "o", 5.6, False)
+
+
+def _points(colour: str, marker: str, size: float, filled: bool) -> dict[str, Any]:
     return {
         "linestyle": "none",
         "marker": marker,
-        "markersize": {"D": 3.4, "o": 5.6}[marker],
+        "markersize": size,
         "markerfacecolor": colour if filled else "none",
         "markeredgecolor": colour,
         "markeredgewidth": 0.8,
@@ -54,36 +65,38 @@ def point_style(colour: str, marker: str, filled: bool) -> dict[str, Any]:
 
 
 def draw_chains(
-    axes: Axes, means: xr.DataArray, free: xr.DataArray | None, colour: str, label: str, filled: bool = True
+    axes: Axes, means: xr.DataArray, left_out: xr.DataArray | None, look: dict[str, Any], label: str
 ) -> None:
     """Diamonds at the mean over chains with bars of one standard deviation between them; means is (chain, P).
 
-    Chains that are not `free` are left out of both and drawn faintly, one by one.
+    Chains that are `left_out` (chain, P) enter neither and are drawn faintly, one by one.
     """
-    mean, sd = mean_and_sd(means, free)
-    axes.errorbar(
-        mean.P.values, mean.values, yerr=sd.fillna(0).values, ecolor=colour, elinewidth=0.7, capsize=1.5, capthick=0.7,
-        label=label, zorder=4, **point_style(colour, "D", filled),
-    )
-    if free is not None:
-        draw_left_out(axes, means, free, colour, "D")
+    mean, sd = mean_and_sd(means, None if left_out is None else ~left_out)
+    bars = {"ecolor": look["markeredgecolor"], "elinewidth": 0.7, "capsize": 1.5, "capthick": 0.7}
+    axes.errorbar(mean.P.values, mean.values, yerr=sd.fillna(0).values, label=label, zorder=4, **bars, **look)
+    if left_out is not None:
+        draw_members(axes, means, left_out, look)
 
 
-def draw_seeds(axes: Axes, final: xr.DataArray, free: xr.DataArray | None, colour: str, label: str) -> None:
-    """Open circles at the mean over seeds (seed, P); seeds that are not `free` are left out and drawn faintly."""
-    mean, _ = mean_and_sd(final, free)
-    axes.plot(mean.P.values, mean.values, label=label, zorder=3.5, **point_style(colour, "o", False))
-    if free is not None:
-        draw_left_out(axes, final, free, colour, "o")
+def draw_seeds(
+    axes: Axes, final: xr.DataArray, left_out: xr.DataArray | None, look: dict[str, Any], label: str
+) -> None:
+    """Circles at the mean over seeds (seed, P); seeds that are `left_out` do not enter, and are faint."""
+    mean, _ = mean_and_sd(final, None if left_out is None else ~left_out)
+    axes.plot(mean.P.values, mean.values, label=label, zorder=3.5, **look)
+    if left_out is not None:
+        draw_members(axes, final, left_out, look)
 
 
-def draw_left_out(axes: Axes, values: xr.DataArray, free: xr.DataArray, colour: str, marker: str) -> None:
-    """Each member that is not free, faintly; nothing where all are."""
-    member, at = np.nonzero(~free.transpose(..., "P").values)
+def draw_members(axes: Axes, values: xr.DataArray, chosen: xr.DataArray, look: dict[str, Any]) -> None:
+    """Each chosen member of (chain or seed, P), faintly; nothing where none is chosen."""
+    member, at = np.nonzero(chosen.transpose(..., "P").values)
     if len(at):
-        faint = values.transpose(..., "P")
-        style = point_style(tint(colour, 0.4), marker, False) | {"markeredgewidth": 0.6}  # type: ignore[arg-type]
-        axes.plot(faint.P.values[at], faint.values[member, at], label="_left out", zorder=2.5, **style)
+        values = values.transpose(..., "P")
+        pale = tint(look["markeredgecolor"], 0.45)
+        face = "none" if look["markerfacecolor"] == "none" else pale
+        faint = {**look, "markerfacecolor": face, "markeredgecolor": pale, "markeredgewidth": 0.6}
+        axes.plot(values.P.values[at], values.values[member, at], label="_members", zorder=2.5, **faint)
 
 
 def mark_transition(axes: Axes, P: float, label: str, height: float) -> None:
@@ -91,19 +104,21 @@ def mark_transition(axes: Axes, P: float, label: str, height: float) -> None:
     if np.isfinite(P):
         axes.axvline(P, label=f"_{label}", **TRANSITION)
         axes.annotate(
-            label, xy=(P, height), xycoords=("data", "axes fraction"), xytext=(-3, 0), textcoords="offset points",
-            ha="right", va="center", fontsize="small", color=MARKER,
+            label,
+            xy=(P, height),
+            xycoords=("data", "axes fraction"),
+            xytext=(-3, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize="small",
+            color=MARKER,
         )
 
 
-def sgld_handle(label: str, colour: str, filled: bool = True) -> Line2D:
-    """Entry of a legend for diamonds."""
-    return Line2D([], [], label=label, **point_style(colour, "D", filled))
-
-
-def adam_handle(label: str, colour: str) -> Line2D:
-    """Entry of a legend for circles."""
-    return Line2D([], [], label=label, **point_style(colour, "o", False))
+def point_handle(label: str, look: dict[str, Any]) -> Line2D:
+    """Entry of a legend for points."""
+    return Line2D([], [], label=label, **look)
 
 
 def theory_handles(*more: str) -> list[Line2D]:
@@ -123,7 +138,8 @@ def describe_runs(theory: xr.Dataset, sgld: xr.Dataset, adam: xr.Dataset) -> str
 
 
 STANDING = (
-    "The paper's sizes and parameters are not public; these, and the theory with fluctuations, are a reconstruction."
+    "The paper's sizes and parameters are not public; these, and the theory with fluctuations, are a "
+    "reconstruction."
 )
 
 
@@ -131,6 +147,10 @@ def finish(figure: Figure, plotting: Plotting, note: str, legend_rows: float) ->
     """Write the footnote and give the panels the room between it and the legend at the top."""
     size = max(6.5, 0.82 * plotting.font_size)
     foot = add_footnote(figure, note, size)
-    head = (legend_rows * 1.35 * 0.85 * plotting.font_size + 4) / 72 / figure.get_figheight() if legend_rows else 0.0
+    head = (
+        (legend_rows * 1.35 * 0.85 * plotting.font_size + 4) / 72 / figure.get_figheight()
+        if legend_rows
+        else 0.0
+    )
     layout = figure.get_layout_engine()
     layout.set(rect=(0.0, foot, 1.0, 1.0 - foot - head), w_pad=0.03, h_pad=0.03, wspace=0.03, hspace=0.07)

@@ -120,9 +120,12 @@ def follow_metastable(P: Array, model: Model, form: Form) -> tuple[list[Saddle |
         None if z is None else Saddle(z, _relative_action(z, value, model, form))
         for z, value in zip(found, P, strict=True)
     ]
-    first, best = next(((i, z) for i, z in enumerate(found) if z is not None), (0, None))
-    if best is None or first == 0:
-        return saddles, float("nan") if best is None else float(P[0])
+    existing = [(i, z) for i, z in enumerate(found) if z is not None]
+    if not existing:
+        return saddles, float("nan")
+    first, best = existing[0]
+    if first == 0:
+        return saddles, float(P[0])
     lower, upper = P[first - 1], P[first]
     while upper - lower > 1e-3:
         middle = (lower + upper) / 2

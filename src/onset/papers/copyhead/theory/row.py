@@ -62,8 +62,9 @@ def _bin_others(model: Model, bins: int) -> tuple[Array, Array, Array]:
 
     middle = average(second)
     spread = np.sqrt(np.maximum(average(second**2) - middle**2, 0))
-    nodes = np.concatenate([middle - spread, middle + spread])
-    return np.tile(average(first), 2), nodes, np.tile(share / (2 * draws), 2)
+    nodes, sums = np.concatenate([middle - spread, middle + spread]), np.tile(average(first), 2)
+    # No squares can add up to less (Cauchy-Schwarz), which a skewed bin may suggest.
+    return sums, np.maximum(nodes, sums**2 / (model.L - 1)), np.tile(share / (2 * draws), 2)
 
 
 def build_row_rule(model: Model, bins: int, ht_max: float) -> RowRule:
