@@ -61,7 +61,11 @@ class Sandbox:
     @property
     def environment(self) -> dict[str, str]:
         """The caller's environment, with the tools of this Python first and nobody's settings."""
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "ONSET_", "TOY_", "DVC_", "GIT_"))}
+        kept = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.startswith(("PYTHON", "ONSET_", "TOY_", "DVC_", "GIT_"))
+        }
         return {
             **kept,
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",

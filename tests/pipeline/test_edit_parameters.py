@@ -93,7 +93,15 @@ def test_another_scale_and_back(toy):
     before = contents(toy.project)
     toy.edit("params.yaml", "scale: paper", "scale: ci")
     toy.dvc("repro")
-    assert toy.ran() == ["ci/fig1", "ci/fig2", "ci/fit", "ci/fit.seed0-1", "ci/line", "ci/points", "claims/fig1"]
+    assert toy.ran() == [
+        "ci/fig1",
+        "ci/fig2",
+        "ci/fit",
+        "ci/fit.seed0-1",
+        "ci/line",
+        "ci/points",
+        "claims/fig1",
+    ]
     toy.edit("params.yaml", "steps: 40", "steps: 50")  # the overlay sets the steps at this scale
     toy.dvc("repro")
     toy.snakemake("all_ci")

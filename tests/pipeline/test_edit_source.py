@@ -32,7 +32,7 @@ def test_source_edits(toy, records):
     assert "Nothing to be done" in text
     assert ran == []
 
-    toy.edit(THEORY, '{"long_name": "end", "units": "1"}', '{"long_name": "the end", "units": "1"}')
+    toy.edit(THEORY, "end of the walk", "end of every walk")
     assert build()[1] == ["claims/fig1", "paper/fig1", "paper/fig2", "paper/line"]
     toy.audit()
     toy.git("checkout", "-q", "src")

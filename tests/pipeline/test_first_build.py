@@ -15,7 +15,9 @@ NEEDED = ["claims/fig1", "paper/fig1", "paper/fit", "paper/fit.seed0-1", "paper/
 
 @pytest.fixture(scope="module")
 def told(built):
-    return {label: (text, ran) for label, text, ran in json.loads((built.base / "first_build.json").read_text())}
+    return {
+        label: (text, ran) for label, text, ran in json.loads((built.base / "first_build.json").read_text())
+    }
 
 
 def test_a_figure_runs_all_it_needs(told):

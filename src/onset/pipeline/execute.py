@@ -103,14 +103,25 @@ def build_job(spec: Mapping[str, Any], project: Project, device: str, reporter: 
 
 
 @contextmanager
-def alone(project: Project, recipe: str) -> Iterator[None]:
-    """Hold the lock of a recipe, so that two builds never compute it into the same saved state."""
+def alone(project: Project, recipe: str) -> Iterator[bool]:
+    """Hold the lock of a recipe, so that two builds never compute it into the same saved state.
+
+    Gives whether another process held it before.
+    """
     path = project.private / "locks" / recipe
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-        path.unlink(missing_ok=True)
+    waited = False
+    while True:
+        with open(path, "w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waited = True
+                fcntl.flock(file, fcntl.LOCK_EX)
+            if path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno())):
+                yield waited
+                path.unlink(missing_ok=True)
+                return
 
 
 def compute(
@@ -127,7 +138,10 @@ def compute(
     Raises OnsetError where the plan is out of date, an input is damaged, or the step itself refuses.
     """
     check_source(spec, project)
-    with alone(project, spec["recipe"]):
+    with alone(project, spec["recipe"]) as waited:
+        if waited and all(path.exists() for path in (result, checkpoint) if path is not None):
+            reporter.line("another build made it meanwhile")
+            return
         began = time.monotonic()
         job = build_job(spec, project, choose_device(device), reporter)
         if spec["kind"] == "gather":

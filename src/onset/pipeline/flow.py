@@ -89,16 +89,23 @@ class Flow:
         return self._steps[key]
 
     def inputs(self, mark: Callable[[str], Any]) -> Callable[[Any], list]:
-        """An input function: the store files that a step needs, each passed through `mark`."""
+        """An input function: the store files that a step needs, each passed through `mark`.
+
+        A step whose own files are there waits for nothing that is missing: otherwise a lost dataset would
+        bring back the training that once used it.
+        """
 
         def needed(wildcards: Any) -> list:
-            step = self.step(wildcards)
+            step, store = self.step(wildcards), self.plan.project.store
             files = []
             for need in step.needs.values():
-                files.append(mark(str(need.stored(self.plan.project.store))))
+                files.append(need.stored(store))
                 if step.kind == "gather" and step.has_checkpoint:
-                    files.append(mark(str(need.stored(self.plan.project.store, "safetensors"))))
-            return files
+                    files.append(need.stored(store, "safetensors"))
+            made = [wildcards.extension] if step.kind == "figures" else step.extensions
+            if all(step.stored(store, extension).exists() for extension in made):
+                files = [file for file in files if file.exists()]
+            return [mark(str(file)) for file in files]
 
         return needed
 
@@ -135,10 +142,20 @@ class Flow:
             }
             claims = self.plan.steps(step.scale).claims.get((step.paper, step.name))
             if step.kind == "figures" and claims is not None:
-                files["claims"] = mark(claims.published()["json"])
+                # Snakemake does not look at a job's own inputs where one that is marked is about to be
+                # replaced, so stale claims are not marked.
+                verdicts = claims.published()["json"]
+                files["claims"] = verdicts if self._stale(verdicts) else mark(verdicts)
             return files
 
         return sources
+
+    def _stale(self, path: str) -> bool:
+        """Whether a published file is missing or older than its pointer."""
+        file, pointer = Path(path), self.plan.project.pointers / path
+        return (
+            not file.exists() or not pointer.exists() or pointer.stat().st_mtime_ns > file.stat().st_mtime_ns
+        )
 
     def targets(self, scale: str, paper: str | None = None, part: str = "all") -> list[str]:
         """Published paths of a scale: `data`, `results` with checkpoints, `figures` with claims, or `all`."""

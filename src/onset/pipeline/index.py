@@ -27,6 +27,8 @@ class Seen:
     size: int
     modified: int
     inode: int
+    record: int
+    """When its record was modified; 0 where there is none."""
     recipe: str | None
     """The recipe that the file carries; None where its bytes are not those of its record."""
 
@@ -46,13 +48,12 @@ class Index:
             stat = path.stat()
         except OSError:
             return None
+        beside = record_path(path)
+        written = beside.stat().st_mtime_ns if beside.exists() else 0
+        now = (stat.st_size, stat.st_mtime_ns, stat.st_ino, written)
         seen = self._before.get(str(path))
-        if seen is None or (seen.size, seen.modified, seen.inode) != (
-            stat.st_size,
-            stat.st_mtime_ns,
-            stat.st_ino,
-        ):
-            seen = Seen(stat.st_size, stat.st_mtime_ns, stat.st_ino, self._compare(path))
+        if seen is None or (seen.size, seen.modified, seen.inode, seen.record) != now:
+            seen = Seen(*now, self._compare(path))
         self._now[str(path)] = seen
         return seen.recipe
 
@@ -107,13 +108,17 @@ class Index:
         copy_file(path, target, mode=0o444)
 
     def _point(self, path: Path, wanted: str, carried: str | None) -> None:
-        """Make the pointer of a published file newer than it exactly when it carries another recipe."""
+        """Make the pointer of a published file newer than it exactly when it carries another recipe.
+
+        Snakemake compares with the older of the file and its record.
+        """
         pointer = self.plan.project.pointers / path
         content = pointer.read_text() if pointer.exists() else None
         if content != wanted:
             write_text(pointer, wanted)
         if carried == wanted:
-            before = path.stat().st_mtime_ns - 10**9
+            made = [file.stat().st_mtime_ns for file in (path, record_path(path)) if file.exists()]
+            before = min(made) - 10**9
             if pointer.stat().st_mtime_ns > before:
                 os.utime(pointer, ns=(before, before))
         elif path.exists() and pointer.stat().st_mtime_ns <= path.stat().st_mtime_ns:

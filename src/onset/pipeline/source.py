@@ -70,27 +70,32 @@ def _parsed(source: str, module: str) -> tuple[str, tuple[str, ...]]:
     tree = _Strip().visit(tree)
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     names = tuple(sorted(set(_imports(tree, package))))
-    body = ast.dump(tree, annotate_fields=False, include_attributes=False)
-    return hashlib.sha256(body.encode()).hexdigest()[:LENGTH], names
+    return hashlib.sha256(_spell(tree).encode()).hexdigest()[:LENGTH], names
+
+
+def _spell(node: object) -> str:
+    """A syntax tree as text that is the same under every version of Python: without empty fields."""
+    if isinstance(node, list):
+        return f"[{','.join(map(_spell, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = ((name, value) for name, value in ast.iter_fields(node) if name != "kind")
+    told = [f"{name}={_spell(value)}" for name, value in fields if value is not None and value != []]
+    return f"{type(node).__name__}({','.join(told)})"
 
 
 class _Strip(ast.NodeTransformer):
-    """Removes docstrings and blocks for type checkers."""
+    """Removes docstrings, also those of constants, and blocks for type checkers."""
 
-    def visit_If(self, node: ast.If) -> ast.AST | None:
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
         test = node.test
         name = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
-        if name == "TYPE_CHECKING":
-            return None
-        return self.generic_visit(node)
+        self.generic_visit(node)
+        return node.orelse if name == "TYPE_CHECKING" else node
 
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        body = getattr(node, "body", None)
-        holder = isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
-        first = body[0].value if holder and body and isinstance(body[0], ast.Expr) else None
-        if isinstance(first, ast.Constant) and isinstance(first.value, str):
-            node.body = body[1:]  # type: ignore[attr-defined]
-        return super().generic_visit(node)
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return None if text else node
 
 
 def _imports(tree: ast.AST, package: str) -> Iterator[str]:

@@ -22,7 +22,8 @@ STORE_FORMAT = 1
 """Changes when what is written for the same parameters and source changes."""
 
 PLOTTING = "onset.params.plotting:Plotting"
-VERDICTS = "onset.claims.verdict:evaluate"
+BEHIND = {"claims": "onset.claims.verdict:evaluate", "figures": "onset.plotting.save:save_figure"}
+"""What every step of a kind goes through, and its result depends on, besides its own code."""
 
 
 @dataclass(frozen=True)
@@ -206,8 +207,8 @@ class Steps:
 
     def _step(self, **given: Any) -> Step:
         references = (given["code"],) if given["code"] else ()
-        if given["kind"] == "claims":
-            references = (*references, VERDICTS)
+        if given["kind"] in BEHIND:
+            references = (*references, BEHIND[given["kind"]])
         source = digest_source(self.source, references)
         identity = {
             "format": STORE_FORMAT,

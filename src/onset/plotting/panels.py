@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.font_manager import FontProperties
 from matplotlib.image import AxesImage
+from matplotlib.textpath import text_to_path
 
 from onset.plotting.style import MAPS
 
 if TYPE_CHECKING:
     import xarray as xr
+
+MARGIN = 7.0
+"""Points between the foot of a figure and its edges."""
 
 
 def letter_panel(axes: Axes, letter: str, left: float, up: float = 0.3) -> None:
@@ -22,7 +26,7 @@ def letter_panel(axes: Axes, letter: str, left: float, up: float = 0.3) -> None:
 
     `left` and `up` shift it from the corner, in units of the title's font size.
     """
-    size = axes.title.get_fontsize()
+    size = float(axes.title.get_fontsize())
     axes.annotate(
         letter,
         xy=(0, 1),
@@ -55,7 +59,7 @@ def draw_attention(axes: Axes, attention: xr.DataArray, scale: PowerNorm, title:
     axes.tick_params(length=1.5, pad=1.5)
     for side in ("top", "right"):
         axes.spines[side].set_visible(True)
-    axes.set_title(title, pad=3, loc="left", fontsize=axes.xaxis.label.get_fontsize() * 0.9)
+    axes.set_title(title, pad=3, loc="left", fontsize=0.9 * float(axes.xaxis.label.get_fontsize()))
     axes.set_box_aspect(1)
     return image
 
@@ -73,10 +77,12 @@ def label_maps(grid: np.ndarray) -> None:
             axes.tick_params(labelleft=False)
 
 
-def add_colour_bar(figure: Figure | SubFigure, image: AxesImage, grid: np.ndarray, label: str) -> None:
+def add_colour_bar(
+    figure: Figure | SubFigure, image: AxesImage, scale: PowerNorm, grid: np.ndarray, label: str
+) -> None:
     """One colour bar to the right of a grid of maps, with round ticks that keep apart under the root."""
     bar = figure.colorbar(image, ax=list(grid.flat), label=label, fraction=0.05, pad=0.03, aspect=25)
-    largest, ticks = float(image.norm.vmax), [0.0]
+    largest, ticks = float(scale.inverse(1.0)), [0.0]
     for tick in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0):
         if tick <= largest and np.sqrt(tick / largest) - np.sqrt(ticks[-1] / largest) > 0.1:
             ticks.append(tick)
@@ -89,19 +95,31 @@ def add_colour_bar(figure: Figure | SubFigure, image: AxesImage, grid: np.ndarra
 def add_footnote(figure: Figure, text: str, size: float) -> float:
     """Write a note at the foot of a figure; return the height it takes, as a share of the figure.
 
-    The text is broken at the figure's width; a line break in it is kept.
+    The text is broken into lines at spaces so that it fits the figure's width.
     """
-    width, height = figure.get_size_inches()
-    # 0.5 em is DejaVu Sans's average advance in running text, 0.535 leaves room for capitals and digits.
-    columns = int((width - 0.2) * 72 / (0.535 * size))
-    lines = [line for part in text.split("\n") for line in textwrap.wrap(part, columns)]
+    width, height = (72 * inches for inches in figure.get_size_inches())
+    # Renderers round the advance of each glyph to pixels: lines come out up to 4 % wider than the font says.
+    lines = break_lines(text, 0.96 * (width - 2 * MARGIN), size)
     figure.text(
-        0.1 / width,
-        0.05 / height,
+        MARGIN / width,
+        0.5 * MARGIN / height,
         "\n".join(lines),
         fontsize=size,
         color="#444444",
         va="bottom",
         linespacing=1.25,
     )
-    return (len(lines) * 1.25 * size * 1.2 / 72 + 0.08) / height
+    return (len(lines) * 1.25 * size * 1.2 + MARGIN) / height
+
+
+def break_lines(text: str, width: float, size: float) -> list[str]:
+    """Break a text at spaces into lines no wider than `width` points; a longer word stays whole."""
+    font = FontProperties(size=size)
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_to_path.get_text_width_height_descent(longer, font, ismath=False)[0] <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines

@@ -56,7 +56,7 @@ def tint(colour: str, share: float) -> tuple[float, float, float]:
 def look(plotting: Plotting) -> Iterator[None]:
     """The settings under which a figure is built and written; what was set before is restored at the end."""
     size = plotting.font_size
-    settings = {
+    settings: dict[Any, Any] = {
         "font.family": ["DejaVu Sans"],
         "mathtext.fontset": "dejavusans",
         "font.size": size,

@@ -50,7 +50,7 @@ def mean_and_sd(values: xr.DataArray, free: xr.DataArray | None = None) -> tuple
     the deviation where fewer than two are.
     """
     chosen = values.astype(np.float64) if free is None else values.astype(np.float64).where(free)
-    members = next(d for d in chosen.dims if d != "P")
+    members = next(str(d) for d in chosen.dims if d != "P")
     count = chosen.notnull().sum(members)
     return chosen.mean(members), chosen.std(members, ddof=1).where(count > 1)
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
+import xarray as xr
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
 from onset.papers.copyhead.figures import panels
 from onset.papers.copyhead.selection import free_attention, signed_final, signed_means, stage_of
 from onset.plotting.panels import add_colour_bar, attention_scale, draw_attention, label_maps, letter_panel
-from onset.plotting.style import COPYING, MARKER, POOLING, THEORY, TRANSITION, look
+from onset.plotting.style import COPYING, MARKER, POOLING, TRANSITION, axis_label, look
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from onset.job.context import Job
 
 ONSET_LABEL = "dressed, onset"
@@ -31,6 +30,51 @@ def describe_trapped(chains: xr.DataArray, seeds: xr.DataArray) -> str:
     )
 
 
+def draw_curves(
+    left: SubFigure, theory: xr.Dataset, sgld: xr.Dataset, chains: xr.Dataset, seeds: xr.Dataset
+) -> None:
+    """|c1| (panel a) and cG sign(c1) (panel b); chains and seeds as from `signed_means`, `signed_final`."""
+    panels_of = left.subplots(2, 1, sharex=True)
+    for axes, name, colour, letter in zip(panels_of, ("c1", "cG"), (POOLING, COPYING), "ab", strict=True):
+        panels.draw_theory(axes, theory[name])
+        panels.draw_line(axes, theory[f"metastable_{name}"].sel(theory="dressed"), "metastable")
+        panels.draw_line(axes, theory[f"{name}_mean"].rename(P_finite="P"), "finite")
+        panels.draw_seeds(axes, seeds[name], ~seeds.free, panels.adam_points(colour), "Adam")
+        panels.draw_chains(axes, chains[name], ~chains.free, panels.sgld_points(colour), "SGLD")
+        panels.mark_transition(axes, float(theory.onset.sel(theory="dressed")), ONSET_LABEL)
+        axes.margins(x=0.02)
+        letter_panel(axes, letter, left=-4.4)
+    panels_of[0].set(ylabel="pooling, $|c_1|$", ylim=(-0.03, None))
+    panels_of[1].set(ylabel="copying, $c_G$", xlabel=axis_label(sgld.P.attrs, "P"))
+
+
+def draw_maps(
+    right: SubFigure, theory: xr.Dataset, sgld: xr.Dataset, free: xr.DataArray, at: tuple[int, ...]
+) -> None:
+    """Mean attention of the free chains at each P of `at`, with its stage (panel c)."""
+    maps = [free_attention(sgld, P, free) for P in at]
+    grid = right.subplots(2, (len(maps) + 1) // 2, squeeze=False)
+    scale = attention_scale(maps)
+    for axes, P, attention in zip(grid.flat, at, maps, strict=False):
+        image = draw_attention(axes, attention, scale, f"P = {P}, {stage_of(theory, P)}")
+    label_maps(grid)
+    for axes in grid.flat[len(maps) :]:
+        axes.set_visible(False)
+    add_colour_bar(right, image, scale, grid, "mean attention weight")
+    letter_panel(grid[0, 0], "c", left=-3.0)
+
+
+def legend_handles() -> list[Line2D]:
+    """Entries of the legend in four columns."""
+    return [
+        *panels.theory_handles("bare", "map", "dressed"),
+        Line2D([], [], label=ONSET_LABEL, **TRANSITION),
+        *panels.theory_handles("finite", "metastable"),
+        panels.point_handle("SGLD, mean ± sd of chains", panels.sgld_points(MARKER)),
+        panels.point_handle("Adam, lower-loss cluster", panels.adam_points(MARKER)),
+    ]
+
+
 def draw(job: Job) -> Figure:
     """|c1| and cG sign(c1) by theory, SGLD and Adam (left), and mean attention maps by stage (right).
 
@@ -41,52 +85,10 @@ def draw(job: Job) -> Figure:
     theory, sgld, adam = (job.inputs[role] for role in ("theory", "sgld", "adam"))
     chains, seeds = signed_means(sgld), signed_final(adam)
     with look(plotting):
-        figure = Figure(figsize=(job.own.width, job.own.height), layout="constrained")
-        left, right = figure.subfigures(1, 2, width_ratios=[1.25, 1.0], wspace=0.04)
-        above, below = left.subplots(2, 1, sharex=True)
-        onset = float(theory.onset.sel(theory="dressed"))
-        for axes, name, colour in ((above, "c1", POOLING), (below, "cG", COPYING)):
-            panels.draw_theory(axes, theory[name])
-            means = theory[f"{name}_mean"]
-            metastable = theory[f"metastable_{name}"].sel(theory="dressed")
-            axes.plot(
-                metastable.P.values,
-                metastable.values,
-                label=panels.THEORY_LABELS["metastable"],
-                **THEORY["metastable"],
-            )
-            axes.plot(
-                means.P_finite.values, means.values, label=panels.THEORY_LABELS["finite"], **THEORY["finite"]
-            )
-            panels.draw_seeds(axes, seeds[name], ~seeds.free, panels.adam_points(colour), "Adam")
-            panels.draw_chains(axes, chains[name], ~chains.free, panels.sgld_points(colour), "SGLD")
-            axes.axvline(onset, label=ONSET_LABEL, **TRANSITION)
-            axes.margins(x=0.02)
-        above.set_ylabel("pooling, $|c_1|$")
-        below.set_ylabel("copying, $c_G$")
-        below.set_xlabel(panels.P_LABEL)
-        above.set_ylim(bottom=-0.03)
-        letter_panel(above, "a", left=-4.4)
-        letter_panel(below, "b", left=-4.4)
-
-        maps = [free_attention(sgld, P, chains.free) for P in job.own.maps_at]
-        columns = (len(maps) + 1) // 2
-        grid = right.subplots(2, columns, squeeze=False)
-        scale = attention_scale(maps)
-        for axes, P, attention in zip(grid.flat, job.own.maps_at, maps, strict=False):
-            image = draw_attention(axes, attention, scale, f"P = {P}, {stage_of(theory, P)}")
-        for axes in grid.flat[len(maps) :]:
-            axes.remove()
-        label_maps(grid)
-        add_colour_bar(right, image, grid, "mean attention weight")
-        letter_panel(grid[0, 0], "c", left=-3.0)
-        bare, at_maximum, dressed, finite, metastable = panels.theory_handles("finite", "metastable")
-        handles = [
-            *(bare, at_maximum, dressed, Line2D([], [], label=ONSET_LABEL, **TRANSITION), finite, metastable),
-            panels.point_handle("SGLD, mean ± sd of chains", panels.sgld_points(MARKER)),
-            panels.point_handle("Adam, lower-loss cluster", panels.adam_points(MARKER)),
-        ]
-        figure.legend(handles=handles, loc="upper center", ncol=4)
+        figure, left, right = panels.open_figure(job.own)
+        draw_curves(left, theory, sgld, chains, seeds)
+        draw_maps(right, theory, sgld, chains.free, job.own.maps_at)
+        figure.legend(handles=legend_handles(), loc="upper center", ncol=4)
         note = (
             f"{panels.describe_runs(theory, sgld, adam)} {describe_trapped(chains.free, seeds.free)} "
             f"Maps: mean over chains and steps, on a square-root scale. {panels.STANDING}"

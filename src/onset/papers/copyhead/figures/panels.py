@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
 from onset.papers.copyhead.selection import mean_and_sd, name_parameters, parameters_of
 from onset.plotting.panels import add_footnote
-from onset.plotting.style import MARKER, THEORY, TRANSITION, tint
+from onset.plotting.style import THEORY, TRANSITION, tint
 
 if TYPE_CHECKING:
     import xarray as xr
 
+    from onset.params.copyhead import OrderParameterFigure
     from onset.params.plotting import Plotting
 
 THEORY_LABELS = {
@@ -25,22 +27,24 @@ THEORY_LABELS = {
     "finite": "dressed, mean at finite L",
     "metastable": "dressed, metastable",
 }
-P_LABEL = "P, training sequences"
 
 
-def draw_theory(axes: Axes, curve: xr.DataArray, order: tuple[str, ...] = ("bare", "map", "dressed")) -> None:
+def draw_theory(axes: Axes, curve: xr.DataArray) -> None:
     """Draw a curve (theory, P), or (theory, branch, P), in the line style of each theory.
 
-    The lines carry the theory's label once; branches that do not exist (NaN) leave gaps.
+    Branches that do not exist (NaN) leave gaps; all branches of a theory carry its label.
     """
-    for name in order:
+    for name in ("bare", "map", "dressed"):
         chosen = curve.sel(theory=name)
-        branches = (
-            [chosen] if "branch" not in curve.dims else [chosen.sel(branch=b) for b in curve.branch.values]
-        )
-        for number, branch in enumerate(branches):
-            label = THEORY_LABELS[name] if number == 0 else f"_{THEORY_LABELS[name]}"
-            axes.plot(branch.P.values, branch.values, label=label, **THEORY[name])
+        for branch in (
+            [chosen.sel(branch=b) for b in curve.branch.values] if "branch" in curve.dims else [chosen]
+        ):
+            draw_line(axes, branch, name)
+
+
+def draw_line(axes: Axes, curve: xr.DataArray, name: str) -> None:
+    """Draw a curve (P,) in the line style, and under the label, of a named line of the theory."""
+    axes.plot(curve.P.values, curve.values, label=THEORY_LABELS[name], **THEORY[name])
 
 
 def sgld_points(colour: str, filled: bool = True) -> dict[str, Any]:
@@ -99,21 +103,10 @@ def draw_members(axes: Axes, values: xr.DataArray, chosen: xr.DataArray, look: d
         axes.plot(values.P.values[at], values.values[member, at], label="_members", zorder=2.5, **faint)
 
 
-def mark_transition(axes: Axes, P: float, label: str, height: float) -> None:
-    """A vertical line at P with its label beside it, at a height given as a share of the panel."""
+def mark_transition(axes: Axes, P: float, label: str) -> None:
+    """A vertical line at P; none where P is not a number, because there is no transition."""
     if np.isfinite(P):
-        axes.axvline(P, label=f"_{label}", **TRANSITION)
-        axes.annotate(
-            label,
-            xy=(P, height),
-            xycoords=("data", "axes fraction"),
-            xytext=(-3, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontsize="small",
-            color=MARKER,
-        )
+        axes.axvline(P, label=label, **TRANSITION)
 
 
 def point_handle(label: str, look: dict[str, Any]) -> Line2D:
@@ -121,9 +114,8 @@ def point_handle(label: str, look: dict[str, Any]) -> Line2D:
     return Line2D([], [], label=label, **look)
 
 
-def theory_handles(*more: str) -> list[Line2D]:
-    """Entries of a legend for the theory's lines; `more` names lines beyond the three theories."""
-    names = ("bare", "map", "dressed", *more)
+def theory_handles(*names: str) -> list[Line2D]:
+    """Entries of a legend for named lines of the theory."""
     return [Line2D([], [], label=THEORY_LABELS[name], **THEORY[name]) for name in names]
 
 
@@ -143,14 +135,17 @@ STANDING = (
 )
 
 
-def finish(figure: Figure, plotting: Plotting, note: str, legend_rows: float) -> None:
+def open_figure(own: OrderParameterFigure) -> tuple[Figure, SubFigure, SubFigure]:
+    """An empty figure with its left part for curves and its right part for attention maps."""
+    figure = Figure(figsize=(own.width, own.height), layout="constrained")
+    left, right = np.asarray(figure.subfigures(1, 2, width_ratios=[1.25, 1.0], wspace=0.04))
+    return figure, left, right
+
+
+def finish(figure: Figure, plotting: Plotting, note: str, legend_rows: int) -> None:
     """Write the footnote and give the panels the room between it and the legend at the top."""
-    size = max(6.5, 0.82 * plotting.font_size)
-    foot = add_footnote(figure, note, size)
-    head = (
-        (legend_rows * 1.35 * 0.85 * plotting.font_size + 4) / 72 / figure.get_figheight()
-        if legend_rows
-        else 0.0
-    )
+    foot = add_footnote(figure, note, max(6.5, 0.82 * plotting.font_size))
+    head = (legend_rows * 1.35 * 0.85 * plotting.font_size + 8) / 72 / figure.get_figheight()
     layout = figure.get_layout_engine()
+    assert isinstance(layout, ConstrainedLayoutEngine)
     layout.set(rect=(0.0, foot, 1.0, 1.0 - foot - head), w_pad=0.03, h_pad=0.03, wspace=0.03, hspace=0.07)

@@ -102,7 +102,7 @@ def follow_metastable(P: Array, model: Model, form: Form) -> tuple[list[Saddle |
     Signs of c1 and cG are broken separately, so attention that pools with one sign and copies with the
     other is a local minimum of higher action.  None where it does not exist (which may be again at
     larger P: in the bare theory its valley opens and closes); the P of its first appearance is found to
-    1e-3, or NaN where it exists nowhere on the grid.
+    1e-3; it is the least P where it exists there already, and NaN where it exists nowhere on the grid.
     Source: reconstruction, docs/theory/copyhead.md section 6.
     """
     found: list[Array | None] = [None] * len(P)
@@ -113,8 +113,9 @@ def follow_metastable(P: Array, model: Model, form: Form) -> tuple[list[Saddle |
                 found[i] = _enter_quadrant(start, value, model, form)
     # A shallow well can slip through the lattice; a neighbour's minimum finds it.
     for i in range(len(P) - 2, -1, -1):
-        if found[i] is None and (start := found[i + 1]) is not None:
-            found[i] = _enter_quadrant(start, P[i], model, form)
+        neighbour = found[i + 1]
+        if found[i] is None and neighbour is not None:
+            found[i] = _enter_quadrant(neighbour, P[i], model, form)
 
     saddles = [
         None if z is None else Saddle(z, _relative_action(z, value, model, form))

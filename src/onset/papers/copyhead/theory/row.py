@@ -60,11 +60,16 @@ def _bin_others(model: Model, bins: int) -> tuple[Array, Array, Array]:
     def average(values: Array) -> Array:
         return np.add.reduceat(values[order], edges[:-1]) / share
 
-    middle = average(second)
-    spread = np.sqrt(np.maximum(average(second**2) - middle**2, 0))
-    nodes, sums = np.concatenate([middle - spread, middle + spread]), np.tile(average(first), 2)
-    # No squares can add up to less (Cauchy-Schwarz), which a skewed bin may suggest.
-    return sums, np.maximum(nodes, sums**2 / (model.L - 1)), np.tile(share / (2 * draws), 2)
+    sums, middle = average(first), average(second)
+    variance = np.maximum(average(second**2) - middle**2, 0)
+    # One value below the mean, but not below what squares must add up to (Cauchy-Schwarz).
+    below = np.minimum(np.sqrt(variance), middle - sums**2 / (model.L - 1))
+    below = np.maximum(below, 1e-9 * middle)
+    above = variance / below
+    low_share = variance / (variance + below**2)
+    nodes = np.concatenate([middle - below, middle + above])
+    weights = np.concatenate([low_share, 1 - low_share]) * np.tile(share / draws, 2)
+    return np.tile(sums, 2)[weights > 0], nodes[weights > 0], weights[weights > 0]
 
 
 def build_row_rule(model: Model, bins: int, ht_max: float) -> RowRule:
