@@ -32,7 +32,7 @@ def test_source_edits(toy, records):
     assert "Nothing to be done" in text
     assert ran == []
 
-    toy.edit(THEORY, "end of the walk", "end of every walk")
+    toy.edit(THEORY, '"end of the walk"', '"end of every walk"')
     assert build()[1] == ["claims/fig1", "paper/fig1", "paper/fig2", "paper/line"]
     toy.audit()
     toy.git("checkout", "-q", "src")

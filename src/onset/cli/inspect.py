@@ -62,7 +62,7 @@ def claims(
     paper: Annotated[str | None, typer.Argument(help="paper; all where it is left out")] = None,
     scale: Annotated[str, typer.Option(help="scale")] = "paper",
     strict: Annotated[
-        bool, typer.Option(help="exit with 1 where a claim failed or a figure has none yet")
+        bool, typer.Option(help="exit with 1 where one is missing, stale or failed unexpectedly")
     ] = False,
 ) -> None:
     """Print the claims of every figure with their verdicts."""

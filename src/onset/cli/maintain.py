@@ -17,6 +17,7 @@ def register(app: typer.Typer) -> None:
     """Add the verbs to the command."""
     app.command("dvc")(dvc)
     app.command("params")(params)
+    app.command("readme")(readme)
     app.command("gc")(gc)
 
 
@@ -35,6 +36,16 @@ def params(write: Write = False) -> None:
     plan = _plan()
     text = format_parameters(plan.catalogue, plan.parameters)
     _keep(plan.project.root / "docs" / "parameters.md", text, write, "onset params --write")
+
+
+def readme(write: Write = False) -> None:
+    """Generate the README's table of figures from the catalogue."""
+    from onset.pipeline.readme import fill_readme
+
+    plan = _plan()
+    path = plan.project.root / "README.md"
+    text = fill_readme(path.read_text(encoding="utf-8"), plan.catalogue)
+    _keep(path, text, write, "onset readme --write")
 
 
 def gc(

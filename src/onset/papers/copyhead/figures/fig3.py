@@ -91,7 +91,7 @@ def draw(job: Job) -> Figure:
         figure.legend(handles=legend_handles(), loc="upper center", ncol=4)
         note = (
             f"{panels.describe_runs(theory, sgld, adam)} {describe_trapped(chains.free, seeds.free)} "
-            f"Maps: mean over chains and steps, on a square-root scale. {panels.STANDING}"
+            f"Maps: mean over chains and steps, square-root scale. {panels.STANDING}"
         )
         panels.finish(figure, plotting, note, legend_rows=2)
     return figure

@@ -98,7 +98,7 @@ def draw(job: Job) -> Figure:
         note = (
             f"{panels.describe_runs(theory, starts['from prior'], adam)} Bars: sd over chains; faint: "
             "each chain, which inside the window can be in either phase. a₁ = 1 exactly, as rows of softmax "
-            f"attention sum to 1. Maps: SGLD, mean over chains and steps, on a square-root scale. {panels.STANDING}"
+            f"attention sum to 1. Maps: SGLD, square-root scale. {panels.STANDING}"
         )
         panels.finish(figure, plotting, note, legend_rows=3)
     return figure
