@@ -49,7 +49,7 @@ def test_documents_are_read_by_path(results):
 def test_a_file_without_claims_is_named(results, text):
     path = results / "ci" / "copyhead" / "claims" / "fig9.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(OnsetError, match="fig9.json"):
+    with pytest.raises(OnsetError, match=r"fig9\.json"):
         read_documents(results)
 
 

@@ -21,7 +21,9 @@ from onset.claims.claim import Claim, Measured
 from onset.claims.verdict import VERDICTS, claims_document, dump_document, evaluate, judge
 
 
-def make(measured: Measured | float = 1.0, low: float | None = 0.0, high: float | None = 2.0, **more) -> Claim:
+def make(
+    measured: Measured | float = 1.0, low: float | None = 0.0, high: float | None = 2.0, **more
+) -> Claim:
     found = measured if isinstance(measured, Measured) else Measured(measured)
     given = {"id": "one", "place": "figure 1", "sentence": "It is one.", "standing": "paper", "reason": "why"}
     return Claim(measure=lambda inputs: found, low=low, high=high, **{**given, **more})

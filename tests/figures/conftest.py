@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import copyhead_results as results
 import pytest
+from tests.figures import copyhead_results as results
+from tests.figures.reading import PLOTTING
 
 from onset.job.context import Job
 from onset.params.copyhead import OrderParameterFigure
-from onset.params.plotting import Plotting
-
-PLOTTING = Plotting(font_size=8.0, dpi=100)
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from matplotlib.text import Text
 from onset.params.plotting import Plotting
 from onset.plotting.style import look
 
+PLOTTING = Plotting(font_size=8.0, dpi=100)
+
 
 def lines(axes: Axes, label: str) -> list[Line2D]:
     """Lines of a panel under a label; those of error bars carry it in their container."""

@@ -12,11 +12,11 @@
 
 from __future__ import annotations
 
-import copyhead_results as results
 import numpy as np
 import pytest
-import reading
-from conftest import PLOTTING
+from tests.figures import copyhead_results as results
+from tests.figures import reading
+from tests.figures.reading import PLOTTING
 
 from onset.papers.copyhead.figures import fig3, fig4
 from onset.plotting.style import COPYING, POOLING, look

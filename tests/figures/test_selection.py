@@ -9,10 +9,10 @@
 
 from __future__ import annotations
 
-import copyhead_results as results
 import numpy as np
 import pytest
 import xarray as xr
+from tests.figures import copyhead_results as results
 
 from onset.papers.copyhead import selection
 
@@ -35,7 +35,10 @@ def test_signs_are_removed_step_by_step():
 
 
 def test_trapped_members_are_found_and_left_out():
-    chains, seeds = selection.signed_means(results.linear_sgld()), selection.signed_final(results.linear_adam())
+    chains, seeds = (
+        selection.signed_means(results.linear_sgld()),
+        selection.signed_final(results.linear_adam()),
+    )
     assert [(int(c), int(p)) for c, p in zip(*np.nonzero(~chains.free.values), strict=True)] == [(0, 7)]
     assert [(int(c), int(p)) for c, p in zip(*np.nonzero(~seeds.free.values), strict=True)] == [(2, 7)]
     mean, sd = selection.mean_and_sd(chains.cG, chains.free)

@@ -14,10 +14,10 @@ import zlib
 
 import matplotlib
 import pytest
-import reading
 import xarray as xr
-from conftest import PLOTTING
 from matplotlib.figure import Figure
+from tests.figures import reading
+from tests.figures.reading import PLOTTING
 
 from onset.papers.copyhead.figures import fig4
 from onset.plotting.panels import add_footnote, attention_scale

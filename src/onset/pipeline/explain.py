@@ -25,8 +25,10 @@ def explain(plan: Plan, path: str) -> str:
         raise OnsetError(f"nothing is published as {path}; {nearest(path, published)}")
     step, extension = published[name]
     store = plan.project.store
-    lines = [f"  {_label(part)}: {reason}" for part, reason in missing_steps(step, extension, store)]
-    carried = Index(plan).carried(Path(name))
+    index = Index(plan)
+    carried = index.carried(Path(name))
+    missing = missing_steps(step, extension, store, index) if carried != step.recipe else ()
+    lines = [f"  {_label(part)}: {reason}" for part, reason in missing]
     if not lines and carried == step.recipe:
         return f"{name} is up to date (recipe {step.recipe})"
     if lines:
@@ -35,12 +37,20 @@ def explain(plan: Plan, path: str) -> str:
     return f"{name} {state}; {step.recipe} is in the store and would be copied, nothing would run"
 
 
-def missing_steps(step: Step, extension: str, store: Path) -> Iterator[tuple[Step, str]]:
-    """The steps that must run before `step` has its file in the store, in order, with reasons."""
+def missing_steps(step: Step, extension: str, store: Path, index: Index) -> Iterator[tuple[Step, str]]:
+    """The steps that must run before `step` has its file in the store, in order, with reasons.
+
+    A file that is published and whole needs no run: it is taken into the store when a build begins.
+    """
     seen: set[str] = set()
 
+    def there(part: Step, extension: str) -> bool:
+        path = part.published().get(extension)
+        published = path is not None and index.carried(Path(path)) == part.recipe
+        return part.stored(store, extension).exists() or published
+
     def visit(part: Step, wanted: tuple[str, ...]) -> Iterator[tuple[Step, str]]:
-        if part.recipe in seen or all(part.stored(store, e).exists() for e in wanted):
+        if part.recipe in seen or all(there(part, e) for e in wanted):
             return
         seen.add(part.recipe)
         for need in part.needs.values():

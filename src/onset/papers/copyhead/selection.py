@@ -80,7 +80,7 @@ def free_attention(sgld: xr.Dataset, P: int, free: xr.DataArray | None = None) -
 
 def copied_weights(attention: xr.DataArray) -> np.ndarray:
     """Entries A[a, a-1], the weight on the key to copy, of an attention matrix (query, key): (query,)."""
-    return np.roll(attention.transpose("query", "key").values, -1, axis=1).diagonal()
+    return np.roll(attention.transpose("query", "key").values, 1, axis=1).diagonal()
 
 
 def parameters_of(dataset: xr.Dataset) -> dict[str, Any]:

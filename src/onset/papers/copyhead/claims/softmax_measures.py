@@ -80,11 +80,18 @@ def transition_outside_bracket(inputs: Inputs) -> Measured:
 
 
 def bare_transition_too_low(inputs: Inputs) -> Measured:
-    """Largest P at which chains from copying mostly lose it, less the bare P_c."""
+    """Largest P at which chains from copying mostly lose it, less the bare P_c.
+
+    Undecided where the bare P_c lies between that P and the next sampled one, at which they keep it.
+    """
     bracket, P_c = bracket_transition(inputs), float(inputs["theory"].P_c.sel(theory="bare"))
     if bracket is None or not np.isfinite(P_c):
         return Measured(None, absent="no bare transition, or a grid that does not reach both phases")
-    return Measured(bracket[0] - P_c, f"bare P_c = {P_c:.2f}; copying is lost up to P = {bracket[0]:g}")
+    lost = bracket[0]
+    sampled = inputs["from_copy"].P.values
+    kept = float(min(sampled[sampled > lost], default=np.inf))
+    between = f"copying is lost between P = {lost:g} and {kept:g}" if lost < P_c <= kept else ""
+    return Measured(lost - P_c, f"bare P_c = {P_c:.2f}; copying is lost up to P = {lost:g}", between)
 
 
 def jump_at_transition(inputs: Inputs) -> Measured:

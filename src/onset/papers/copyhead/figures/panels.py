@@ -130,7 +130,8 @@ def describe_runs(theory: xr.Dataset, sgld: xr.Dataset, adam: xr.Dataset) -> str
 
 
 STANDING = (
-    "The paper's own parameters are not public; these, and the theory with fluctuations, are a reconstruction."
+    "The paper's own parameters are not public; these, and the theory with fluctuations, are a "
+    "reconstruction."
 )
 
 
