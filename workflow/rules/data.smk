@@ -4,17 +4,17 @@ rule data:
         FLOW.inputs(ancient),
     output:
         result=f"{STORE}/{{scale}}/{{paper}}/{{name}}-{{recipe}}.nc",
-    params:
-        spec=FLOW.spec,
     log:
         f"{LOGS}.log",
     benchmark:
         f"{LOGS}.benchmark.tsv"
+    wildcard_constraints:
+        name=FLOW.names("data"),
     threads: FLOW.resource("threads", 1)
     resources:
         mem_mb=FLOW.resource("memory_mb"),
-    wildcard_constraints:
-        name=FLOW.names("data"),
+    params:
+        spec=FLOW.spec,
     shell:
         "{ONSET} data {params.spec:q} --root {ROOT:q} --result {output.result:q}"
         " --threads {threads} --device cpu --log {log:q}"

@@ -4,17 +4,17 @@ rule gather:
         FLOW.inputs(ancient),
     output:
         result=f"{STORE}/{{scale}}/{{paper}}/{{name}}-{{recipe}}.nc",
-    params:
-        spec=FLOW.spec,
-        checkpoint=FLOW.checkpoint_option,
     log:
         f"{LOGS}.log",
     benchmark:
         f"{LOGS}.benchmark.tsv"
-    resources:
-        mem_mb=FLOW.resource("memory_mb"),
     wildcard_constraints:
         name=FLOW.names("gather"),
+    resources:
+        mem_mb=FLOW.resource("memory_mb"),
+    params:
+        spec=FLOW.spec,
+        checkpoint=FLOW.checkpoint_option,
     shell:
         "{ONSET} gather {params.spec:q} --root {ROOT:q} --result {output.result:q} {params.checkpoint}"
         " --device cpu --log {log:q}"

@@ -33,7 +33,11 @@ use rule publish_result as publish_data with:
 
 use rule publish_result as publish_checkpoint with:
     input:
-        unpack(FLOW.publishes("results/{scale}/{paper}/checkpoints/{name}.safetensors", ancient)),
+        unpack(
+            FLOW.publishes(
+                "results/{scale}/{paper}/checkpoints/{name}.safetensors", ancient
+            )
+        ),
     output:
         file="results/{scale}/{paper}/checkpoints/{name}.safetensors",
         record=FLOW.record("results/{scale}/{paper}/checkpoints/{name}.safetensors"),

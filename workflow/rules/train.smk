@@ -5,19 +5,19 @@ rule train:
     output:
         result=f"{STORE}/{{scale}}/{{paper}}/{{name}}-{{recipe}}.nc",
         checkpoint=f"{STORE}/{{scale}}/{{paper}}/{{name}}-{{recipe}}.safetensors",
-    params:
-        spec=FLOW.spec,
-        device=FLOW.device,
     log:
         f"{LOGS}.log",
     benchmark:
         f"{LOGS}.benchmark.tsv"
+    wildcard_constraints:
+        name=FLOW.names("train"),
     threads: FLOW.resource("threads", 1)
     resources:
         mem_mb=FLOW.resource("memory_mb"),
         gpu=FLOW.gpu,
-    wildcard_constraints:
-        name=FLOW.names("train"),
+    params:
+        spec=FLOW.spec,
+        device=FLOW.device,
     shell:
         "{ONSET} train {params.spec:q} --root {ROOT:q} --result {output.result:q}"
         " --checkpoint {output.checkpoint:q} --threads {threads} --device {params.device} --log {log:q}"

@@ -22,7 +22,7 @@ Every key is listed with its meaning, what is allowed, and its value at each sca
 | key | meaning | allowed |
 |---|---|---|
 | `scale` | the scale that `dvc repro` builds | one of {scales} |
-| `device` | where training and sampling run; not part of what identifies a result | one of {devices} |
+| `device` | where training and sampling run; no part of a result's identity | one of {devices} |
 | `scales.<scale>` | what differs from the base at a scale; `paper` is the base | keys of papers and `plotting` |
 """
 
