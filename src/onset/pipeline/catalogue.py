@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from onset.errors import OnsetError
 from onset.params.resolve import PaperSchema
@@ -16,6 +16,13 @@ from onset.params.yamlfile import read_yaml
 Kind = Literal["data", "train", "sample", "simulate", "theory"]
 CodeReference = Annotated[str, Field(pattern=r"^onset(\.\w+)+:\w+$")]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Reads = Annotated[
+    dict[Name, Name],
+    BeforeValidator(
+        lambda found: {name: name for name in found} if isinstance(found, (list, tuple)) else found
+    ),
+]
+"""Shared sections by the role that they have for the callable; a list gives each its own name as role."""
 WITH_CHECKPOINT = ("train", "sample")
 
 
@@ -42,7 +49,7 @@ class Experiment(_Closed):
     title: str
     code: CodeReference
     parameters: CodeReference
-    reads: tuple[Name, ...] = ()
+    reads: Reads = {}
     needs: dict[Name, Name] = {}
     members: Members | None = None
     finish: CodeReference | None = None
@@ -58,7 +65,7 @@ class Figure(_Closed):
     code: CodeReference
     parameters: CodeReference
     needs: dict[Name, Name]
-    reads: tuple[Name, ...] = ()
+    reads: Reads = {}
     claims: CodeReference | None = None
 
 
@@ -122,7 +129,9 @@ def _check_references(catalogue: Catalogue) -> Iterator[str]:
             for need in entry.needs.values():
                 if need not in paper.experiments:
                     yield f"{paper_name}.{name} needs '{need}', which is no experiment of {paper_name}"
-            for section in entry.reads:
+            for role in {"own", "seed", "plotting"} & set(entry.reads):
+                yield f"{paper_name}.{name} reads a section as '{role}', which is taken"
+            for section in entry.reads.values():
                 if section not in paper.sections:
                     yield f"{paper_name}.{name} reads '{section}', which is no section of {paper_name}"
         yield from _check_circles(paper_name, paper)

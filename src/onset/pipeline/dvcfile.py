@@ -68,6 +68,6 @@ def _stage(part: str, paper: str, needs: list[str], params: list[str], outs: lis
 
 def _params(paper: str, entries: dict[str, Any]) -> list[str]:
     """Keys of params.yaml that a stage reads: the seed, shared sections, and each entry's own."""
-    shared = sorted({section for entry in entries.values() for section in entry.reads})
+    shared = sorted({section for entry in entries.values() for section in entry.reads.values()})
     seeded = any(getattr(entry, "kind", None) in ("data", "train", "sample") for entry in entries.values())
     return [f"{paper}.{key}" for key in [*(["seed"] if seeded else []), *shared, *entries]]

@@ -118,8 +118,8 @@ class Steps:
     def _section(self, paper: str, name: str) -> BaseModel:
         return self.parameters.sections[self.scale][paper][name]
 
-    def _sections(self, paper: str, names: tuple[str, ...]) -> dict[str, Any]:
-        return {name: self._section(paper, name).model_dump(mode="json") for name in names}
+    def _sections(self, paper: str, reads: dict[str, str]) -> dict[str, Any]:
+        return {role: self._section(paper, name).model_dump(mode="json") for role, name in reads.items()}
 
     def _experiment(self, paper_name: str, paper: Paper, name: str) -> Step:
         if (paper_name, name) in self.results:
@@ -137,7 +137,7 @@ class Steps:
             "entry": entry,
             "models": {
                 "own": entry.parameters,
-                **{section: paper.sections[section] for section in entry.reads},
+                **{role: paper.sections[section] for role, section in entry.reads.items()},
             },
         }
         if entry.members is None:
@@ -187,7 +187,7 @@ class Steps:
             models={
                 "own": figure.parameters,
                 "plotting": PLOTTING,
-                **{section: paper.sections[section] for section in figure.reads},
+                **{role: paper.sections[section] for role, section in figure.reads.items()},
             },
             entry=figure,
         )
