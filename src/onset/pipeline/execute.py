@@ -55,9 +55,9 @@ def choose_device(wanted: str) -> str:
 
     Raises OnsetError where CUDA is demanded and there is none.
     """
-    if wanted == "cpu":
+    if wanted == "cpu" or (wanted == "auto" and not any(Path("/dev").glob("nvidia[0-9]*"))):
         return "cpu"
-    import torch
+    import torch  # takes a second or two, so not where there cannot be a GPU
 
     if torch.cuda.is_available():
         return "cuda"

@@ -1,0 +1,1 @@
+"""Integration of ordinary differential equations with named states."""

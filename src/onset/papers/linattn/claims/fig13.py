@@ -1,0 +1,53 @@
+"""Claims of figure 13: repeated eigenvalues."""
+
+from __future__ import annotations
+
+from onset.claims.claim import Claim
+from onset.papers.linattn.claims import repeated_measures as measures
+
+CAPTION = "figure 13"
+
+CLAIMS = (
+    Claim(
+        id="rank-one-drops",
+        place=CAPTION,
+        sentence="Rank one has as many drops as directions although eigenvalues repeat.",
+        standing="paper",
+        measure=measures.drops_of_rank_one,
+        low=0,
+        high=0,
+        unit="drops",
+        reason="median over runs; a single run loses one where equal directions happen to rise together",
+    ),
+    Claim(
+        id="levels",
+        place="Eq. 19 and figure 13, dashed lines",
+        sentence="The plateaus of rank one lie at the losses of Eq. 19.",
+        standing="paper",
+        measure=measures.levels_of_rank_one,
+        low=None,
+        high=1.0,
+        reason="medians over what is accepted: 1 % on the population, 3 % on 80000 sequences, 8 % on fewer",
+    ),
+    Claim(
+        id="rank-two-pairs",
+        place=CAPTION,
+        sentence="At rank two drops pair up: one head takes both directions of an eigenvalue.",
+        standing="paper",
+        measure=measures.rank_two_pairs,
+        low=None,
+        high=0.25,
+        reason="gap within a pair over gap between pairs on the logarithm of steps; equal gaps would give 1",
+    ),
+    Claim(
+        id="fewer-drops",
+        place=CAPTION,
+        sentence="Higher ranks have fewer drops.",
+        standing="paper",
+        measure=measures.fewer_drops,
+        low=1,
+        high=None,
+        unit="drops",
+        reason="mean at rank one less mean at the highest rank; a whole drop less at least",
+    ),
+)

@@ -1,0 +1,69 @@
+"""Claims of figure 8: one drop against many where the input has many directions."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from onset.claims.claim import Claim
+from onset.papers.linattn.claims import dimension_measures as measures
+
+CAPTION = "figure 8"
+
+CLAIMS = (
+    Claim(
+        id="merged-one-drop",
+        place=CAPTION,
+        sentence="ATTN_M has one abrupt drop in high dimension too.",
+        standing="paper",
+        measure=measures.merged_drops,
+        low=1,
+        high=1,
+        unit="drops",
+        reason="a drop is a peak of -dL/dln(step) with a prominence of 0.03 of the whole fall",
+    ),
+    Claim(
+        id="separate-many-drops",
+        place=CAPTION,
+        sentence="ATTN_S learns in several drops in high dimension too.",
+        standing="paper",
+        measure=measures.separate_drops,
+        low=3,
+        high=None,
+        unit="drops",
+        reason="three that are told apart; how many more fit into the run is a matter of its length",
+    ),
+    Claim(
+        id="plateaus",
+        place="figure 8, dashed lines, and Eq. 19",
+        sentence="The first three plateaus of ATTN_S lie at the losses of Eq. 19, in the smallest "
+        "dimension drawn.",
+        standing="paper",
+        measure=partial(measures.first_plateaus, smallest=True),
+        low=None,
+        high=0.02,
+        reason="median over seeds; what the next directions have gained by then, 0.01 to 0.9 % in trials "
+        "at D = 16",
+    ),
+    Claim(
+        id="plateaus-higher",
+        place="figure 8, dashed lines, and Eq. 19",
+        sentence="So they do in the higher dimensions. Fragile: from a start of one size, more heads and "
+        "closer "
+        "eigenvalues make drops overlap.",
+        standing="paper",
+        measure=partial(measures.first_plateaus, smallest=False),
+        low=None,
+        high=0.02,
+        reason="as in the smallest dimension",
+    ),
+    Claim(
+        id="unlearned-rest",
+        place="Eq. 19",
+        sentence="ATTN_S ends above the floor: the small directions are not learned within the run.",
+        standing="reconstruction",
+        measure=measures.unlearned_rest,
+        low=1e-3,
+        high=None,
+        reason="each direction takes 1/lambda^2; above rounding, of the order of the last directions' losses",
+    ),
+)

@@ -1,0 +1,1 @@
+"""Simulations of the population flow from the trained runs' own starts."""

@@ -1,0 +1,1 @@
+"""Theory of linear attention on in-context linear regression: NumPy and SciPy only."""
