@@ -143,12 +143,14 @@ class Sandbox:
         assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {name}"
         path.write_text(text.replace(old, new))
 
-    def audit(self) -> list[str]:
-        """Check that every published file carries the recipe that present parameters and source give.
+    def audit(self, *names: str) -> list[str]:
+        """Check that published files (all, or those named) carry the recipe that parameters and source give.
 
         Returns the published paths that are there; fails where one is wrong.
         """
         found = json.loads(self.python("-c", AUDIT))
+        if names:
+            found = {name: found[name] for name in names}
         wrong = {name: problems for name, problems in found.items() if problems}
         assert not wrong, wrong
         return sorted(found)

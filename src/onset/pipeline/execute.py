@@ -119,8 +119,10 @@ def alone(project: Project, recipe: str) -> Iterator[bool]:
                 waited = True
                 fcntl.flock(file, fcntl.LOCK_EX)
             if path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno())):
-                yield waited
-                path.unlink(missing_ok=True)
+                try:
+                    yield waited
+                finally:
+                    path.unlink(missing_ok=True)
                 return
 
 

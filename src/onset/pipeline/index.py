@@ -110,20 +110,21 @@ class Index:
     def _point(self, path: Path, wanted: str, carried: str | None) -> None:
         """Make the pointer of a published file newer than it exactly when it carries another recipe.
 
-        Snakemake compares with the older of the file and its record.
+        Snakemake compares with the older of the file and its record, and then with the pointer's content at
+        the last publication: so that of a wrong file gets a time, for it may have been right before.
         """
         pointer = self.plan.project.pointers / path
-        content = pointer.read_text() if pointer.exists() else None
-        if content != wanted:
-            write_text(pointer, wanted)
-        if carried == wanted:
-            made = [file.stat().st_mtime_ns for file in (path, record_path(path)) if file.exists()]
-            before = min(made) - 10**9
-            if pointer.stat().st_mtime_ns > before:
-                os.utime(pointer, ns=(before, before))
-        elif path.exists() and pointer.stat().st_mtime_ns <= path.stat().st_mtime_ns:
-            after = max(time.time_ns(), path.stat().st_mtime_ns + 10**6)
+        content = pointer.read_text() if pointer.exists() else ""
+        made = [file.stat().st_mtime_ns for file in (path, record_path(path)) if file.exists()]
+        if path.exists() and carried != wanted:
+            write_text(pointer, f"{wanted} {time.time_ns()}")
+            after = max(time.time_ns(), *made) + 10**6
             os.utime(pointer, ns=(after, after))
+            return
+        if content.partition(" ")[0] != wanted:
+            write_text(pointer, wanted)
+        if carried == wanted and pointer.stat().st_mtime_ns > min(made) - 10**9:
+            os.utime(pointer, ns=(min(made) - 10**9,) * 2)
 
     def _load(self) -> dict[str, Seen]:
         try:
