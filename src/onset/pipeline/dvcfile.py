@@ -16,6 +16,8 @@ HEAD = """\
 """
 CODE = ["Snakefile", "src/onset", "workflow"]
 SCALE = "${item.scale}"
+RECORD = ("", ".prov.json")
+"""A file, and the record beside it."""
 
 
 def format_dvc(catalogue: Catalogue) -> str:
@@ -35,10 +37,10 @@ def _paper_stages(name: str, paper: Paper) -> dict[str, Any]:
     folder = f"results/{SCALE}/{name}"
     data = {key: entry for key, entry in paper.experiments.items() if entry.kind == "data"}
     rest = {key: entry for key, entry in paper.experiments.items() if entry.kind != "data"}
-    results = [f"{folder}/{key}.nc{record}" for key in rest for record in ("", ".prov.json")]
+    results = [f"{folder}/{key}.nc{record}" for key in rest for record in RECORD]
     if any(entry.kind in WITH_CHECKPOINT for entry in rest.values()):
         results.append(f"{folder}/checkpoints")
-    figures = [f"figures/{SCALE}/{name}"] if paper.figures else []
+    figures = [f"figures/{SCALE}/{name}/{key}.pdf{record}" for key in paper.figures for record in RECORD]
     claims = [f"{folder}/claims"] if any(figure.claims for figure in paper.figures.values()) else []
     datasets = [f"{folder}/data"] if data else []
     stages = {}

@@ -19,16 +19,19 @@ def explain(plan: Plan, path: str) -> str:
 
     Raises OnsetError where nothing is published under `path`.
     """
-    published = plan.published()
-    name = Path(path).as_posix()
+    published, links = plan.published(), plan.links()
+    name = links.get(Path(path).as_posix(), Path(path).as_posix())
     if name not in published:
-        raise OnsetError(f"nothing is published as {path}; {nearest(path, published)}")
+        raise OnsetError(f"nothing is published as {path}; {nearest(path, [*published, *links])}")
     step, extension = published[name]
     store = plan.project.store
     index = Index(plan)
     carried = index.carried(Path(name))
-    missing = missing_steps(step, extension, store, index) if carried != step.recipe else ()
-    lines = [f"  {_label(part)}: {reason}" for part, reason in missing]
+    wanted = [(step, extension)] if carried != step.recipe else []
+    claims = plan.steps(step.scale).claims.get((step.paper, step.name))
+    if step.kind == "figures" and claims and index.carried(Path(claims.published()["json"])) != claims.recipe:
+        wanted.append((claims, "json"))
+    lines = [f"  {_label(part)}: {reason}" for part, reason in missing_steps(wanted, store, index)]
     if not lines and carried == step.recipe:
         return f"{name} is up to date (recipe {step.recipe})"
     if lines:
@@ -37,8 +40,10 @@ def explain(plan: Plan, path: str) -> str:
     return f"{name} {state}; {step.recipe} is in the store and would be copied, nothing would run"
 
 
-def missing_steps(step: Step, extension: str, store: Path, index: Index) -> Iterator[tuple[Step, str]]:
-    """The steps that must run before `step` has its file in the store, in order, with reasons.
+def missing_steps(targets: list[tuple[Step, str]], store: Path, index: Index) -> Iterator[tuple[Step, str]]:
+    """The steps that must run before each target has its file in the store, in order, with reasons.
+
+    A target is a step and the extension of the file that is wanted of it.
 
     A file that is published and whole needs no run: it is taken into the store when a build begins.
     """
@@ -59,7 +64,8 @@ def missing_steps(step: Step, extension: str, store: Path, index: Index) -> Iter
             )
         yield part, why_missing(part, store)
 
-    yield from visit(step, (extension,))
+    for step, extension in targets:
+        yield from visit(step, (extension,))
 
 
 def why_missing(step: Step, store: Path) -> str:

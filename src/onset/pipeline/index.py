@@ -77,6 +77,7 @@ class Index:
         Damaged files are named on stderr; a damaged store file is set aside, so that it is computed again.
         """
         self._set_aside_damaged()
+        self._drop_dangling()
         for name, (step, extension) in self.plan.published().items():
             path = Path(name)
             recipe = self.carried(path)
@@ -101,6 +102,13 @@ class Index:
                         aside.parent.mkdir(parents=True, exist_ok=True)
                         os.replace(path, aside)
                         _warn(f"{path} is damaged; set aside as {aside}, it will be computed again")
+
+    def _drop_dangling(self) -> None:
+        """Remove links whose figure is gone: DVC deletes the outputs of a stage before it runs."""
+        for name in self.plan.links():
+            for path in (Path(name), record_path(Path(name))):
+                if path.is_symlink() and not path.exists():
+                    path.unlink()
 
     def _adopt(self, path: Path, target: Path, recipe: str) -> None:
         record = read_record(path) or {"recipe": recipe, "sha256": digest_file(path)}
@@ -150,6 +158,18 @@ def publish(source: Path, target: Path) -> None:
         )
     write_record(target, record)
     copy_file(source, target)
+
+
+def link(source: Path, target: Path) -> None:
+    """Make `target`, and the record beside it, relative links to a published file and its record.
+
+    Links, so that a shorter path never shows another figure than the one that DVC brought back.
+    """
+    for path, place in ((source, target), (record_path(source), record_path(target))):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        temporary = place.with_name(f".{place.name}.{os.getpid()}.tmp")
+        temporary.symlink_to(os.path.relpath(path, place.parent))
+        os.replace(temporary, place)
 
 
 def _warn(text: str) -> None:

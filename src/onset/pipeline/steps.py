@@ -22,7 +22,12 @@ STORE_FORMAT = 1
 """Changes when what is written for the same parameters and source changes."""
 
 PLOTTING = "onset.params.plotting:Plotting"
-BEHIND = {"claims": "onset.claims.verdict:evaluate", "figures": "onset.plotting.save:save_figure"}
+BEHIND = {
+    "claims": "onset.claims.verdict:evaluate",
+    "figures": "onset.plotting.save:save_figure",
+    "gather": "onset.store.join:join_datasets",
+    **dict.fromkeys(("data", "train", "sample"), "onset.randomness:Streams"),
+}
 """What every step of a kind goes through, and its result depends on, besides its own code."""
 
 

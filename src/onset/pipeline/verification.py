@@ -29,6 +29,13 @@ def verify_published(plan: Plan, scale: str | None) -> tuple[str, bool]:
         if state != "ok":
             sound = False
             lines.append(f"  {name}: {state}; mend it with: snakemake --cores 2 -- {name}")
+    for name, target in plan.links().items():
+        path = Path(name)
+        if path.exists() and path.resolve() != Path(target).resolve():
+            sound, count = False, count + 1
+            lines.append(
+                f"  {name}: no link to {target}; mend it with: snakemake --cores 2 --force -- {name}"
+            )
     head = f"{count} published file(s) checked, {count - len(lines)} ok"
     return "\n".join([head, *lines]), sound
 
