@@ -21,7 +21,8 @@ from onset.pipeline.project import Project
 from onset.store.digest import digest_file
 from onset.store.record import read_record
 plan, found = Plan(Project.find()), {}
-for name, (step, extension) in plan.published().items():
+published = plan.published()
+for name, (step, extension) in (published | {n: published[t] for n, t in plan.links().items()}).items():
     path = Path(name)
     if not path.exists():
         continue

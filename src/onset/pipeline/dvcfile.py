@@ -16,13 +16,20 @@ HEAD = """\
 """
 CODE = ["Snakefile", "src/onset", "workflow"]
 SCALE = "${item.scale}"
+CHECKED = "results/parameters.txt"
+CHECK = {
+    "cmd": f"onset params --result {CHECKED}",
+    "deps": ["params.yaml", "src/onset/params", "src/onset/pipeline", "workflow/catalogue.yaml"],
+    "outs": [CHECKED],
+}
+"""Runs before every other stage, for DVC removes the outputs of a stage even where it is then refused."""
 RECORD = ("", ".prov.json")
 """A file, and the record beside it."""
 
 
 def format_dvc(catalogue: Catalogue) -> str:
-    """The text of dvc.yaml: for each paper a stage for datasets, for results and for figures with claims."""
-    stages: dict[str, Any] = {}
+    """The text of dvc.yaml: a check of params.yaml, and for each paper stages for datasets, results, figures."""
+    stages: dict[str, Any] = {"parameters": CHECK}
     for name, paper in catalogue.papers.items():
         stages |= _paper_stages(name, paper)
     text = io.StringIO()
@@ -62,7 +69,7 @@ def _stage(part: str, paper: str, needs: list[str], params: list[str], outs: lis
     return {
         "matrix": {"scale": ["${scale}"]},
         "cmd": f"snakemake -- stage_{part}_{paper}_{SCALE}",
-        "deps": [*CODE, *needs],
+        "deps": [CHECKED, *CODE, *needs],
         "params": [*params, f"scales.{SCALE}"],
         "outs": outs,
     }

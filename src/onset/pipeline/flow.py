@@ -144,7 +144,7 @@ class Flow:
         def sources(wildcards: Any) -> dict:
             path = pattern.format(**dict(wildcards.items()))
             if path not in self._published:
-                raise OnsetError(f"nothing is published as {path}; {nearest(path, self._published)}")
+                raise OnsetError(f"nothing is published as {path}; {nearest(path, self._published, shown=0)}")
             step, extension = self._published[path]
             files = {
                 "file": mark(str(step.stored(self.plan.project.store, extension))),
@@ -156,6 +156,11 @@ class Flow:
                 # replaced, so stale claims are not marked.
                 verdicts = claims.published()["json"]
                 files["claims"] = verdicts if self._stale(verdicts) else mark(verdicts)
+            if step.kind == "figures" and not step.stored(self.plan.project.store, extension).exists():
+                # A figure that is drawn anew brings what it was drawn from to the paths that people use.
+                files["results"] = [
+                    mark(p) for need in step.needs.values() for p in need.published().values()
+                ]
             return files
 
         return sources
@@ -166,7 +171,7 @@ class Flow:
         def target(wildcards: Any) -> dict:
             path = pattern.format(**dict(wildcards.items()))
             if path not in self._links:
-                raise OnsetError(f"nothing is published as {path}; {nearest(path, self._links)}")
+                raise OnsetError(f"nothing is published as {path}; {nearest(path, self._links, shown=0)}")
             return {"file": self._links[path], "record": self.record(self._links[path])}
 
         return target

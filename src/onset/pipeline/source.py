@@ -24,16 +24,21 @@ def digest_source(source: Path, references: tuple[str, ...]) -> str:
 
     Raises OnsetError where a module or a callable does not exist, or a module cannot be parsed.
     """
+    total = hashlib.sha256("".join(f"{r};" for r in sorted(references)).encode())
+    for module, digest in digest_modules(source, references).items():
+        total.update(f"{module}:{digest};".encode())
+    return total.hexdigest()[:LENGTH]
+
+
+def digest_modules(source: Path, references: tuple[str, ...]) -> dict[str, str]:
+    """The digest of each module that the callables depend on, by name; raises as `digest_source`."""
     modules: set[str] = set()
     for reference in references:
         module, _, name = reference.partition(":")
         modules |= reachable(source, module)
         if name not in _parsed(str(source), module)[2]:
             raise OnsetError(f"the catalogue names {reference}, but {module} has no '{name}'")
-    total = hashlib.sha256("".join(f"{r};" for r in sorted(references)).encode())
-    for module in sorted(modules):
-        total.update(f"{module}:{_parsed(str(source), module)[0]};".encode())
-    return total.hexdigest()[:LENGTH]
+    return {module: _parsed(str(source), module)[0] for module in sorted(modules)}
 
 
 def reachable(source: Path, module: str) -> set[str]:
