@@ -16,8 +16,9 @@ HEAD = """\
 """
 CODE = ["Snakefile", "src/onset", "workflow"]
 SCALE = "${item.scale}"
-CHECKED = "results/parameters.txt"
+CHECKED = f"results/{SCALE}/parameters.txt"
 CHECK = {
+    "matrix": {"scale": ["${scale}"]},
     "cmd": f"onset params --result {CHECKED}",
     "deps": ["params.yaml", "src/onset/params", "src/onset/pipeline", "workflow/catalogue.yaml"],
     "outs": [CHECKED],

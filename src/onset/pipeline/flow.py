@@ -139,7 +139,7 @@ class Flow:
         return f"--checkpoint {shlex.quote(str(path))}" if path else ""
 
     def publishes(self, pattern: str, mark: Callable[[str], Any]) -> Callable[[Any], dict]:
-        """An input function of a publish rule whose output is `pattern`: store file, pointer, claims."""
+        """Inputs of a publish rule whose output is `pattern`: store file, pointer, what goes with it."""
 
         def sources(wildcards: Any) -> dict:
             path = pattern.format(**dict(wildcards.items()))
@@ -150,20 +150,35 @@ class Flow:
                 "file": mark(str(step.stored(self.plan.project.store, extension))),
                 "want": str(self.plan.project.pointers / path),
             }
-            claims = self.plan.steps(step.scale).claims.get((step.paper, step.name))
-            if step.kind == "figures" and claims is not None:
-                # Snakemake does not look at a job's own inputs where one that is marked is about to be
-                # replaced, so stale claims are not marked.
-                verdicts = claims.published()["json"]
-                files["claims"] = verdicts if self._stale(verdicts) else mark(verdicts)
-            if step.kind == "figures" and not step.stored(self.plan.project.store, extension).exists():
-                # A figure that is drawn anew brings what it was drawn from to the paths that people use.
-                files["results"] = [
-                    mark(p) for need in step.needs.values() for p in need.published().values()
-                ]
+            if step.kind == "figures":
+                files["beside"] = [self._current(p, mark) for p in self._beside(step, extension)]
             return files
 
         return sources
+
+    def _beside(self, step: Step, extension: str) -> list[str]:
+        """What is published with a figure: its claims, and the results that it shows.
+
+        Of a figure that is there, results that are nowhere in the store are left alone, so as not to be
+        computed for their own sake.
+        """
+        store = self.plan.project.store
+        drawn = step.stored(store, extension).exists()
+        paths = [
+            path
+            for need in step.needs.values()
+            for kind, path in need.published().items()
+            if not drawn or need.stored(store, kind).exists()
+        ]
+        claims = self.plan.steps(step.scale).claims.get((step.paper, step.name))
+        return [*paths, claims.published()["json"]] if claims is not None else paths
+
+    def _current(self, path: str, mark: Callable[[str], Any]) -> Any:
+        """The path, marked unless it is stale.
+
+        Snakemake does not look at a job's own inputs where one that is marked is about to be replaced.
+        """
+        return path if self._stale(path) else mark(path)
 
     def links(self, pattern: str) -> Callable[[Any], dict]:
         """An input function of a rule whose output `pattern` is a shorter path: what it stands for."""
