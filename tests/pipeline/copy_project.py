@@ -11,7 +11,7 @@ LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
 
 def copy_project(target: Path) -> Path:
-    """Copy Snakefile, rules, profiles, parameters, catalogue and package to `target`, nothing that was made."""
+    """Copy what makes results (rules, parameters, catalogue, package) to `target`, nothing that was made."""
     target.mkdir(parents=True)
     for name in ("Snakefile", "pyproject.toml", "params.yaml", ".gitignore", ".dvcignore"):
         shutil.copy(ROOT / name, target / name)

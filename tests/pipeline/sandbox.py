@@ -21,7 +21,8 @@ from onset.pipeline.project import Project
 from onset.store.digest import digest_file
 from onset.store.record import read_record
 plan, found = Plan(Project.find()), {}
-for name, (step, extension) in plan.published().items():
+published = plan.published()
+for name, (step, extension) in (published | {n: published[t] for n, t in plan.links().items()}).items():
     path = Path(name)
     if not path.exists():
         continue
@@ -143,12 +144,14 @@ class Sandbox:
         assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {name}"
         path.write_text(text.replace(old, new))
 
-    def audit(self) -> list[str]:
-        """Check that every published file carries the recipe that present parameters and source give.
+    def audit(self, *names: str) -> list[str]:
+        """Check that published files (all, or those named) carry the recipe that parameters and source give.
 
         Returns the published paths that are there; fails where one is wrong.
         """
         found = json.loads(self.python("-c", AUDIT))
+        if names:
+            found = {name: found[name] for name in names}
         wrong = {name: problems for name, problems in found.items() if problems}
         assert not wrong, wrong
         return sorted(found)

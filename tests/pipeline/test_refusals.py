@@ -1,7 +1,7 @@
-"""Wrong parameters, source and catalogue are refused before any job starts, in one message that can be acted on.
+"""Wrong parameters, source and catalogue are refused before any job starts, in one message.
 
-- several wrong values at once, in the base and in an overlay: all named, with path, value, what is allowed and
-  the nearest key; `dvc repro` and `onset` say the same as Snakemake
+- several wrong values at once, in the base and in an overlay: all named, with path, value, what is allowed
+  and the nearest key; `dvc repro` and `onset` say the same as Snakemake
 - a catalogue that names code which does not exist, or a source file that cannot be parsed
 """
 
@@ -55,9 +55,14 @@ def test_all_wrong_parameters_are_named_at_once(clean):
             "theory:solve_lin",
             "onset.papers.toy.theory has no 'solve_lin'",
         ),
-        ("workflow/catalogue.yaml", "needs: {points: points}", "needs: {points: pints}", "no experiment of toy"),
+        (
+            "workflow/catalogue.yaml",
+            "needs: {points: points}",
+            "needs: {points: pints}",
+            "no experiment of toy",
+        ),
         ("workflow/catalogue.yaml", "kind: data", "kind: date", "toy.experiments.points.kind"),
-        ("src/onset/papers/toy/theory.py", "def solve_line(job)", "def solve_line(job", "theory.py, line 8"),
+        ("src/onset/papers/toy/theory.py", "def solve_line(job)", "def solve_line(job", "theory.py, line 7"),
     ],
 )
 def test_one_wrong_thing_is_named(clean, place, old, new, message):

@@ -6,9 +6,9 @@ localrules:
     publish_checkpoint,
     publish_claims,
     publish_figure,
-    publish_figure_paper_scale,
-    publish_headline,
-    publish_headline_paper_scale,
+    link_figure,
+    link_headline,
+    link_headline_paper_scale,
 
 
 rule publish_result:
@@ -59,25 +59,29 @@ use rule publish_result as publish_figure with:
         record=FLOW.record("figures/{scale}/{paper}/{name}.{extension}"),
 
 
-use rule publish_result as publish_figure_paper_scale with:
+rule link_figure:
     input:
-        unpack(FLOW.publishes("figures/{paper}/{name}.{extension}", ancient)),
+        unpack(FLOW.links("figures/{paper}/{name}.{extension}")),
     output:
         file="figures/{paper}/{name}.{extension}",
         record=FLOW.record("figures/{paper}/{name}.{extension}"),
+    wildcard_constraints:
+        name="[a-z0-9_]+",
+    shell:
+        "{ONSET} link {input.file:q} {output.file:q}"
 
 
-use rule publish_result as publish_headline with:
+use rule link_figure as link_headline with:
     input:
-        unpack(FLOW.publishes("figures/{scale}/{name}.{extension}", ancient)),
+        unpack(FLOW.links("figures/{scale}/{name}.{extension}")),
     output:
         file="figures/{scale}/{name}.{extension}",
         record=FLOW.record("figures/{scale}/{name}.{extension}"),
 
 
-use rule publish_result as publish_headline_paper_scale with:
+use rule link_figure as link_headline_paper_scale with:
     input:
-        unpack(FLOW.publishes("figures/{name}.{extension}", ancient)),
+        unpack(FLOW.links("figures/{name}.{extension}")),
     output:
         file="figures/{name}.{extension}",
         record=FLOW.record("figures/{name}.{extension}"),

@@ -16,7 +16,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Rebuild the figures of four papers on how attention heads emerge, and see what made each number.",
+    help="Rebuild figures of papers on how attention heads emerge, and see what made each number.",
 )
 inspect.register(app)
 maintain.register(app)

@@ -60,7 +60,7 @@ def diff(first: Path, second: Path) -> None:
 
 def claims(
     paper: Annotated[str | None, typer.Argument(help="paper; all where it is left out")] = None,
-    scale: Annotated[str, typer.Option(help="scale")] = "paper",
+    scale: Annotated[str | None, typer.Option(help="scale; that of params.yaml where left out")] = None,
     strict: Annotated[
         bool, typer.Option(help="exit with 1 where one is missing, stale or failed unexpectedly")
     ] = False,
@@ -68,7 +68,8 @@ def claims(
     """Print the claims of every figure with their verdicts."""
     from onset.pipeline.listing import gather_claims
 
-    text, sound = gather_claims(_plan(), scale, paper)
+    plan = _plan()
+    text, sound = gather_claims(plan, scale or plan.parameters.scale, paper)
     typer.echo(text)
     if strict and not sound:
         raise typer.Exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,11 +30,18 @@ def dvc(write: Write = False) -> None:
     _keep(plan.project.root / "dvc.yaml", format_dvc(plan.catalogue), write, "onset dvc --write")
 
 
-def params(write: Write = False) -> None:
+def params(
+    write: Write = False,
+    result: Annotated[Path | None, typer.Option(help="only validate, and say so in this file")] = None,
+) -> None:
     """Validate params.yaml, and generate docs/parameters.md from its types."""
     from onset.pipeline.paramdoc import format_parameters
+    from onset.store.atomic import write_text
 
     plan = _plan()
+    if result is not None:
+        write_text(result, f"params.yaml is valid at the scales {', '.join(plan.parameters.scales)}\n")
+        return
     text = format_parameters(plan.catalogue, plan.parameters)
     _keep(plan.project.root / "docs" / "parameters.md", text, write, "onset params --write")
 
@@ -63,12 +71,16 @@ def _keep(path, text: str, write: bool, command: str) -> None:
 
     current = path.read_text(encoding="utf-8") if path.exists() else None
     if current == text:
-        typer.echo(f"{path.name} is in step")
+        typer.echo(f"{_short(path)} is in step")
     elif write:
         write_text(path, text)
-        typer.echo(f"wrote {path.name}")
+        typer.echo(f"wrote {_short(path)}")
     else:
-        raise OnsetError(f"{path.name} is out of step with the catalogue and params.yaml; run `{command}`")
+        raise OnsetError(f"{_short(path)} is out of step with the catalogue and params.yaml; run `{command}`")
+
+
+def _short(path) -> str:
+    return "/".join(path.parts[-2:]) if path.parent.name == "docs" else path.name
 
 
 def _plan():

@@ -115,9 +115,22 @@ def check(sections: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             if records < 20:
                 yield (
                     f"{name}.record_every",
-                    f"leaves {records} records of {section.steps} steps; at least 20",
+                    f"leaves {records} records of {section.steps} steps; at least 20 are needed",
                 )
             elif section.snapshots > records:
                 yield f"{name}.snapshots", f"{section.snapshots} exceeds the {records} records of a chain"
+        if isinstance(section, OrderParameterFigure):
+            yield from _check_maps(name, section, sections)
         if isinstance(section, Training) and section.record_every > section.epochs:
             yield f"{name}.record_every", f"{section.record_every} exceeds {name}.epochs = {section.epochs}"
+
+
+def _check_maps(
+    name: str, figure: OrderParameterFigure, sections: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Values of P whose maps a figure draws, but that its chains do not sample."""
+    kind = {"fig3": "linear", "fig4": "softmax"}.get(name)
+    for other, section in sections.items():
+        if isinstance(section, Sampling) and section.attention == kind:
+            for P in sorted(set(figure.maps_at) - set(section.P)):
+                yield f"{name}.maps_at", f"has {P}, which is not among {other}.P"

@@ -65,7 +65,7 @@ def load_parameters(path: Path, papers: Mapping[str, PaperSchema], plotting: typ
     sections: dict[str, dict] = {}
     seeds: dict[str, dict[str, int]] = {}
     looks: dict[str, BaseModel] = {}
-    for scale in sorted(scales, key=lambda name: (name != "paper", name)):
+    for scale in sorted(scales, key=lambda name: (name != "paper", str(name))):
         overlay = scales[scale] or {}
         found: list[Problem] = []
         if not isinstance(overlay, Mapping):
@@ -73,9 +73,7 @@ def load_parameters(path: Path, papers: Mapping[str, PaperSchema], plotting: typ
             continue
         known = ["plotting", *papers]
         found += [((key,), f"unknown key; {nearest(str(key), known)}") for key in overlay if key not in known]
-        look, wrong = check_section(
-            plotting, merge(raw.get("plotting"), overlay.get("plotting", {})), ("plotting",)
-        )
+        look, wrong = check_section(plotting, _lay(raw.get("plotting"), overlay, "plotting"), ("plotting",))
         found += wrong
         if look is not None:
             looks[scale] = look
@@ -83,7 +81,7 @@ def load_parameters(path: Path, papers: Mapping[str, PaperSchema], plotting: typ
         for paper, schema in papers.items():
             if paper not in raw:
                 continue
-            merged = merge(raw[paper], overlay.get(paper, {}))
+            merged = _lay(raw[paper], overlay, paper)
             typed, seed, wrong = _check_paper(paper, schema, merged)
             found += wrong
             sections[scale][paper], seeds[scale][paper] = typed, seed
@@ -94,9 +92,13 @@ def load_parameters(path: Path, papers: Mapping[str, PaperSchema], plotting: typ
     return Parameters(raw["scale"], raw["device"], sections, seeds, looks)
 
 
+def _lay(base: Any, overlay: Mapping, key: str) -> Any:
+    return merge(base, overlay[key]) if key in overlay else base
+
+
 def _check_choices(raw: Mapping, scales: Mapping, papers: Mapping) -> list[Problem]:
     problems: list[Problem] = []
-    if "scale" in raw and raw["scale"] not in scales:
+    if "scale" in raw and raw["scale"] not in list(scales):
         problems.append(
             (("scale",), f"= {raw['scale']!r}: unknown scale; {nearest(str(raw['scale']), scales)}")
         )

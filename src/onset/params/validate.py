@@ -12,12 +12,13 @@ Path = tuple[str | int, ...]
 Problem = tuple[Path, str]
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A clause that names the nearest known word and all that are allowed."""
+def nearest(word: str, known: Iterable[str], shown: int = 100) -> str:
+    """A clause that names the nearest known word and, where they are at most `shown`, all known ones."""
     known = sorted(known)
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
     hint = f"did you mean '{close[0]}'? " if close else ""
-    return f"{hint}(known here: {', '.join(known)})"
+    rest = f"known here: {', '.join(known)}" if len(known) <= shown else "`onset list` shows what there is"
+    return f"{hint}({rest})"
 
 
 def check_keys(found: Any, known: Iterable[str], path: Path = ()) -> Iterable[Problem]:

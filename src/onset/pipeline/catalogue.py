@@ -77,7 +77,7 @@ class Paper(_Closed):
     check: CodeReference | None = None
     sections: dict[Name, CodeReference] = {}
     experiments: dict[Name, Experiment]
-    figures: dict[Annotated[str, Field(pattern=r"^fig\d+[a-z]?$")], Figure]
+    figures: dict[Name, Figure]
 
     def names(self) -> Iterator[tuple[str, Any]]:
         """All experiments and figures by name."""
@@ -122,9 +122,9 @@ def load_catalogue(path: Path) -> Catalogue:
 
 def _check_references(catalogue: Catalogue) -> Iterator[str]:
     for paper_name, paper in catalogue.papers.items():
-        clash = set(paper.sections) & set(paper.experiments) | {"seed"} & set(paper.experiments)
-        if clash:
-            yield f"{paper_name}: {', '.join(sorted(clash))} is both a section and an experiment"
+        names = [*paper.sections, *paper.experiments, *paper.figures, "seed"]
+        for clash in sorted({name for name in names if names.count(name) > 1}):
+            yield f"{paper_name}: two sections, experiments or figures are called '{clash}'"
         for name, entry in paper.names():
             for need in entry.needs.values():
                 if need not in paper.experiments:

@@ -16,11 +16,21 @@ HEAD = """\
 """
 CODE = ["Snakefile", "src/onset", "workflow"]
 SCALE = "${item.scale}"
+CHECKED = f"results/{SCALE}/parameters.txt"
+CHECK = {
+    "matrix": {"scale": ["${scale}"]},
+    "cmd": f"onset params --result {CHECKED}",
+    "deps": ["params.yaml", "src/onset/params", "src/onset/pipeline", "workflow/catalogue.yaml"],
+    "outs": [CHECKED],
+}
+"""Runs before every other stage, for DVC removes the outputs of a stage even where it is then refused."""
+RECORD = ("", ".prov.json")
+"""A file, and the record beside it."""
 
 
 def format_dvc(catalogue: Catalogue) -> str:
-    """The text of dvc.yaml: for each paper a stage for datasets, for results and for figures with claims."""
-    stages: dict[str, Any] = {}
+    """The text of dvc.yaml: a check of params.yaml, and for each paper stages for datasets, results, figures."""
+    stages: dict[str, Any] = {"parameters": CHECK}
     for name, paper in catalogue.papers.items():
         stages |= _paper_stages(name, paper)
     text = io.StringIO()
@@ -35,10 +45,10 @@ def _paper_stages(name: str, paper: Paper) -> dict[str, Any]:
     folder = f"results/{SCALE}/{name}"
     data = {key: entry for key, entry in paper.experiments.items() if entry.kind == "data"}
     rest = {key: entry for key, entry in paper.experiments.items() if entry.kind != "data"}
-    results = [f"{folder}/{key}.nc{record}" for key in rest for record in ("", ".prov.json")]
+    results = [f"{folder}/{key}.nc{record}" for key in rest for record in RECORD]
     if any(entry.kind in WITH_CHECKPOINT for entry in rest.values()):
         results.append(f"{folder}/checkpoints")
-    figures = [f"figures/{SCALE}/{name}"] if paper.figures else []
+    figures = [f"figures/{SCALE}/{name}/{key}.pdf{record}" for key in paper.figures for record in RECORD]
     claims = [f"{folder}/claims"] if any(figure.claims for figure in paper.figures.values()) else []
     datasets = [f"{folder}/data"] if data else []
     stages = {}
@@ -60,7 +70,7 @@ def _stage(part: str, paper: str, needs: list[str], params: list[str], outs: lis
     return {
         "matrix": {"scale": ["${scale}"]},
         "cmd": f"snakemake -- stage_{part}_{paper}_{SCALE}",
-        "deps": [*CODE, *needs],
+        "deps": [CHECKED, *CODE, *needs],
         "params": [*params, f"scales.{SCALE}"],
         "outs": outs,
     }

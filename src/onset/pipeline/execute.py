@@ -80,14 +80,21 @@ def check_source(spec: Mapping[str, Any], project: Project) -> None:
 def build_job(spec: Mapping[str, Any], project: Project, device: str, reporter: Reporter) -> Job:
     """The Job that a callable is handed."""
     models = {name: resolve_code(reference) for name, reference in spec["models"].items()}
-    typed = {name: model.model_validate(spec["parameters"][name]) for name, model in models.items()}
+    given = spec["parameters"]
+    typed = {name: model.model_validate(given[name]) for name, model in models.items() if name != "own"}
+    own = None
+    if "own" in models:
+        # A block is validated as part of the whole experiment: its own number of members may be below what
+        # is allowed for all.
+        own = models["own"].model_validate({**given["own"], **spec["whole"]})
+        own = own.model_copy(update={key: given["own"][key] for key in spec["whole"]})
     experiment = spec["name"].partition(".")[0]
     return Job(
         paper=spec["paper"],
         name=spec["name"],
         scale=spec["scale"],
         recipe=spec["recipe"],
-        own=typed.pop("own", None),
+        own=own,
         sections=typed,
         inputs=Inputs(spec["needs"]),
         members=tuple(spec["members"]) if spec["members"] is not None else None,
@@ -119,8 +126,10 @@ def alone(project: Project, recipe: str) -> Iterator[bool]:
                 waited = True
                 fcntl.flock(file, fcntl.LOCK_EX)
             if path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno())):
-                yield waited
-                path.unlink(missing_ok=True)
+                try:
+                    yield waited
+                finally:
+                    path.unlink(missing_ok=True)
                 return
 
 

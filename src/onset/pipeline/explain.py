@@ -10,6 +10,7 @@ from onset.errors import OnsetError
 from onset.params.validate import nearest
 from onset.pipeline.index import Index
 from onset.pipeline.plan import Plan
+from onset.pipeline.source import digest_modules
 from onset.pipeline.steps import Step
 from onset.store.record import read_record
 
@@ -19,16 +20,22 @@ def explain(plan: Plan, path: str) -> str:
 
     Raises OnsetError where nothing is published under `path`.
     """
-    published = plan.published()
-    name = Path(path).as_posix()
+    published, links = plan.published(), plan.links()
+    name = links.get(Path(path).as_posix(), Path(path).as_posix())
     if name not in published:
-        raise OnsetError(f"nothing is published as {path}; {nearest(path, published)}")
+        raise OnsetError(f"nothing is published as {path}; {nearest(path, [*published, *links], shown=0)}")
     step, extension = published[name]
     store = plan.project.store
     index = Index(plan)
     carried = index.carried(Path(name))
-    missing = missing_steps(step, extension, store, index) if carried != step.recipe else ()
-    lines = [f"  {_label(part)}: {reason}" for part, reason in missing]
+    wanted = [(step, extension)] if carried != step.recipe else []
+    claims = plan.steps(step.scale).claims.get((step.paper, step.name))
+    if step.kind == "figures" and claims and index.carried(Path(claims.published()["json"])) != claims.recipe:
+        wanted.append((claims, "json"))
+    lines = [
+        f"  {_label(part)}: {reason}"
+        for part, reason in missing_steps(wanted, store, plan.project.source, index)
+    ]
     if not lines and carried == step.recipe:
         return f"{name} is up to date (recipe {step.recipe})"
     if lines:
@@ -37,8 +44,12 @@ def explain(plan: Plan, path: str) -> str:
     return f"{name} {state}; {step.recipe} is in the store and would be copied, nothing would run"
 
 
-def missing_steps(step: Step, extension: str, store: Path, index: Index) -> Iterator[tuple[Step, str]]:
-    """The steps that must run before `step` has its file in the store, in order, with reasons.
+def missing_steps(
+    targets: list[tuple[Step, str]], store: Path, source: Path, index: Index
+) -> Iterator[tuple[Step, str]]:
+    """The steps that must run before each target has its file in the store, in order, with reasons.
+
+    A target is a step and the extension of the file that is wanted of it.
 
     A file that is published and whole needs no run: it is taken into the store when a build begins.
     """
@@ -57,13 +68,14 @@ def missing_steps(step: Step, extension: str, store: Path, index: Index) -> Iter
             yield from visit(
                 need, ("nc", "safetensors") if part.kind == "gather" and need.has_checkpoint else ("nc",)
             )
-        yield part, why_missing(part, store)
+        yield part, why_missing(part, store, source)
 
-    yield from visit(step, (extension,))
+    for step, extension in targets:
+        yield from visit(step, (extension,))
 
 
-def why_missing(step: Step, store: Path) -> str:
-    """What differs between the step and the last file of that name in the store."""
+def why_missing(step: Step, store: Path, source: Path) -> str:
+    """What differs between the step and what is published, or the last file of that name in the store."""
     last = _last_record(step, store)
     if last is None:
         return "has not run yet"
@@ -74,7 +86,11 @@ def why_missing(step: Step, store: Path) -> str:
         for key, old, new in differences(last.get("parameters", {}), step.parameters)
     ]
     if last.get("source") != step.source:
-        changes.append("the source it depends on changed")
+        now = digest_modules(source, step.references)
+        before = last.get("modules", {})
+        moved = [name for name in sorted({*now, *before}) if now.get(name) != before.get(name)]
+        named = f"source of {', '.join(moved[:4])}{' and others' if len(moved) > 4 else ''}"
+        changes.append(named if before else "the source it depends on changed")
     return "; ".join(changes) or "an input changed"
 
 
@@ -89,8 +105,11 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, 
 
 
 def _last_record(step: Step, store: Path) -> dict[str, Any] | None:
-    """The record of the step's own file, else of the newest store file of the same name."""
+    """The record of the published file, else of the newest store file of the same name."""
     path = step.stored(store)
+    for place in step.published().values():
+        if (found := read_record(Path(place))) is not None:
+            return found
     candidates = path.parent.glob(f"{step.name}-*.{path.suffix[1:]}.prov.json")
     newest = sorted(candidates, key=lambda p: p.stat().st_mtime, reverse=True)
     for record in newest:

@@ -44,7 +44,9 @@ class Flow:
                 )
                 self._kinds.setdefault(kind, set()).add(name)
         self._published = self.plan.published()
+        self._links = self.plan.links()
         if main:
+            self._require_writable()
             Index(self.plan).take_in()
 
     @property
@@ -58,10 +60,9 @@ class Flow:
         source = shlex.quote(str(self.plan.project.source))
         return f"PYTHONPATH={source}${{PYTHONPATH:+:$PYTHONPATH}} {shlex.quote(sys.executable)} -m onset"
 
-    @property
-    def device(self) -> str:
-        """auto, cpu or cuda."""
-        return self.plan.parameters.device
+    def device(self, wildcards: Any) -> str:
+        """auto, cpu or cuda for a step whose entry can use a GPU, else cpu."""
+        return self.plan.parameters.device if getattr(self.step(wildcards).entry, "gpu", 0) else "cpu"
 
     def names(self, kind: str) -> str:
         """A pattern for the names of all steps of a kind."""
@@ -74,6 +75,14 @@ class Flow:
     def papers(self) -> str:
         """A pattern for the papers."""
         return "|".join(map(re.escape, self.plan.catalogue.papers))
+
+    def _require_writable(self) -> None:
+        """Raise OnsetError where a folder that results go to is there but cannot be written."""
+        folders = {Path(path).parent for path in (*self._published, *self._links)}
+        places = {parent for folder in folders for parent in (folder, *folder.parents)}
+        for place in sorted({*places, self.plan.project.private, Path("logs")}):
+            if place.exists() and not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
+                raise OnsetError(f"{place} cannot be written; make it a folder that you may write to")
 
     def step(self, wildcards: Any) -> Step:
         """The step that a store file's wildcards name.
@@ -119,7 +128,8 @@ class Flow:
 
     def gpu(self, wildcards: Any) -> int:
         """GPUs that a step takes: what its entry says, where one is demanded or there is one here."""
-        wanted = self.device == "cuda" or (self.device == "auto" and any(Path("/dev").glob("nvidia[0-9]*")))
+        device = self.plan.parameters.device
+        wanted = device == "cuda" or (device == "auto" and any(Path("/dev").glob("nvidia[0-9]*")))
         return getattr(self.step(wildcards).entry, "gpu", 0) if wanted else 0
 
     @staticmethod
@@ -129,26 +139,57 @@ class Flow:
         return f"--checkpoint {shlex.quote(str(path))}" if path else ""
 
     def publishes(self, pattern: str, mark: Callable[[str], Any]) -> Callable[[Any], dict]:
-        """An input function of a publish rule whose output is `pattern`: store file, pointer, claims."""
+        """Inputs of a publish rule whose output is `pattern`: store file, pointer, what goes with it."""
 
         def sources(wildcards: Any) -> dict:
             path = pattern.format(**dict(wildcards.items()))
             if path not in self._published:
-                raise OnsetError(f"nothing is published as {path}; {nearest(path, self._published)}")
+                raise OnsetError(f"nothing is published as {path}; {nearest(path, self._published, shown=0)}")
             step, extension = self._published[path]
             files = {
                 "file": mark(str(step.stored(self.plan.project.store, extension))),
                 "want": str(self.plan.project.pointers / path),
             }
-            claims = self.plan.steps(step.scale).claims.get((step.paper, step.name))
-            if step.kind == "figures" and claims is not None:
-                # Snakemake does not look at a job's own inputs where one that is marked is about to be
-                # replaced, so stale claims are not marked.
-                verdicts = claims.published()["json"]
-                files["claims"] = verdicts if self._stale(verdicts) else mark(verdicts)
+            if step.kind == "figures":
+                files["beside"] = [self._current(p, mark) for p in self._beside(step, extension)]
             return files
 
         return sources
+
+    def _beside(self, step: Step, extension: str) -> list[str]:
+        """What is published with a figure: its claims, and the results that it shows.
+
+        Of a figure that is there, results that are nowhere in the store are left alone, so as not to be
+        computed for their own sake.
+        """
+        store = self.plan.project.store
+        drawn = step.stored(store, extension).exists()
+        paths = [
+            path
+            for need in step.needs.values()
+            for kind, path in need.published().items()
+            if not drawn or need.stored(store, kind).exists()
+        ]
+        claims = self.plan.steps(step.scale).claims.get((step.paper, step.name))
+        return [*paths, claims.published()["json"]] if claims is not None else paths
+
+    def _current(self, path: str, mark: Callable[[str], Any]) -> Any:
+        """The path, marked unless it is stale.
+
+        Snakemake does not look at a job's own inputs where one that is marked is about to be replaced.
+        """
+        return path if self._stale(path) else mark(path)
+
+    def links(self, pattern: str) -> Callable[[Any], dict]:
+        """An input function of a rule whose output `pattern` is a shorter path: what it stands for."""
+
+        def target(wildcards: Any) -> dict:
+            path = pattern.format(**dict(wildcards.items()))
+            if path not in self._links:
+                raise OnsetError(f"nothing is published as {path}; {nearest(path, self._links, shown=0)}")
+            return {"file": self._links[path], "record": self.record(self._links[path])}
+
+        return target
 
     def _stale(self, path: str) -> bool:
         """Whether a published file is missing or older than its pointer."""
@@ -167,6 +208,7 @@ class Flow:
             kind = step.kind if step.kind in ("data", "figures", "claims") else "results"
             if part == "all" or kind in parts.get(part, (part,)):
                 found.append(path)
+                found += [link for link, target in self._links.items() if target == path]
         return found
 
     def record(self, pattern: str) -> str:

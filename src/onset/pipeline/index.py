@@ -77,6 +77,7 @@ class Index:
         Damaged files are named on stderr; a damaged store file is set aside, so that it is computed again.
         """
         self._set_aside_damaged()
+        self._drop_dangling()
         for name, (step, extension) in self.plan.published().items():
             path = Path(name)
             recipe = self.carried(path)
@@ -102,6 +103,13 @@ class Index:
                         os.replace(path, aside)
                         _warn(f"{path} is damaged; set aside as {aside}, it will be computed again")
 
+    def _drop_dangling(self) -> None:
+        """Remove links whose figure is gone: DVC deletes the outputs of a stage before it runs."""
+        for name in self.plan.links():
+            for path in (Path(name), record_path(Path(name))):
+                if path.is_symlink() and not path.exists():
+                    path.unlink()
+
     def _adopt(self, path: Path, target: Path, recipe: str) -> None:
         record = read_record(path) or {"recipe": recipe, "sha256": digest_file(path)}
         write_record(target, record)
@@ -110,20 +118,21 @@ class Index:
     def _point(self, path: Path, wanted: str, carried: str | None) -> None:
         """Make the pointer of a published file newer than it exactly when it carries another recipe.
 
-        Snakemake compares with the older of the file and its record.
+        Snakemake compares with the older of the file and its record, and then with the pointer's content at
+        the last publication: so that of a wrong file gets a time, for it may have been right before.
         """
         pointer = self.plan.project.pointers / path
-        content = pointer.read_text() if pointer.exists() else None
-        if content != wanted:
-            write_text(pointer, wanted)
-        if carried == wanted:
-            made = [file.stat().st_mtime_ns for file in (path, record_path(path)) if file.exists()]
-            before = min(made) - 10**9
-            if pointer.stat().st_mtime_ns > before:
-                os.utime(pointer, ns=(before, before))
-        elif path.exists() and pointer.stat().st_mtime_ns <= path.stat().st_mtime_ns:
-            after = max(time.time_ns(), path.stat().st_mtime_ns + 10**6)
+        content = pointer.read_text() if pointer.exists() else ""
+        made = [file.stat().st_mtime_ns for file in (path, record_path(path)) if file.exists()]
+        if path.exists() and carried != wanted:
+            write_text(pointer, f"{wanted} {time.time_ns()}")
+            after = max(time.time_ns(), *made) + 10**6
             os.utime(pointer, ns=(after, after))
+            return
+        if content.partition(" ")[0] != wanted:
+            write_text(pointer, wanted)
+        if carried == wanted and pointer.stat().st_mtime_ns > min(made) - 10**9:
+            os.utime(pointer, ns=(min(made) - 10**9,) * 2)
 
     def _load(self) -> dict[str, Seen]:
         try:
@@ -149,6 +158,18 @@ def publish(source: Path, target: Path) -> None:
         )
     write_record(target, record)
     copy_file(source, target)
+
+
+def link(source: Path, target: Path) -> None:
+    """Make `target`, and the record beside it, relative links to a published file and its record.
+
+    Links, so that a shorter path never shows another figure than the one that DVC brought back.
+    """
+    for path, place in ((source, target), (record_path(source), record_path(target))):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        temporary = place.with_name(f".{place.name}.{os.getpid()}.tmp")
+        temporary.symlink_to(os.path.relpath(path, place.parent))
+        os.replace(temporary, place)
 
 
 def _warn(text: str) -> None:

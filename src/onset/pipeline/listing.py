@@ -73,17 +73,17 @@ def gather_claims(plan: Plan, scale: str, paper: str | None) -> tuple[str, bool]
     if paper is not None and paper not in plan.catalogue.papers:
         raise OnsetError(f"there is no paper '{paper}'; {nearest(paper, plan.catalogue.papers)}")
     index = Index(plan)
-    notes, sound, rows = [], True, []
+    late, notes, sound, rows = [], [], True, []
     for (owner, name), step in steps.claims.items():
         if paper is not None and owner != paper:
             continue
         path = Path(_path(step))
         if not path.exists():
             sound = False
-            notes.append(f"{owner} {name}: not evaluated yet; run: snakemake --cores 2 -- {path}")
+            late.append(f"{owner} {name}: not evaluated yet; run: snakemake --cores 2 -- {path}")
         elif index.carried(path) != step.recipe:
             sound = False
-            notes.append(f"{owner} {name}: out of date; run: snakemake --cores 2 -- {path}")
+            late.append(f"{owner} {name}: out of date; run: snakemake --cores 2 -- {path}")
         if path.exists():
             rows += ledger_rows([read_document(path)])
     known = _known_failures(plan)
@@ -92,7 +92,7 @@ def gather_claims(plan: Plan, scale: str, paper: str | None) -> tuple[str, bool]
         if row["verdict"] == "failed":
             sound = sound and name in known
             notes.append(f"{name} failed: {known.get(name, 'not a known failure')}")
-    return "\n".join([format_table(rows), *notes]), sound
+    return "\n".join([*late, format_table(rows), *notes]), sound
 
 
 def _known_failures(plan: Plan) -> dict[str, str]:

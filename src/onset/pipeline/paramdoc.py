@@ -23,7 +23,7 @@ Every key is listed with its meaning, what is allowed, and its value at each sca
 |---|---|---|
 | `scale` | the scale that `dvc repro` builds | one of {scales} |
 | `device` | where training and sampling run; no part of a result's identity | one of {devices} |
-| `scales.<scale>` | what differs from the base at a scale; `paper` is the base | keys of papers and `plotting` |
+| `scales.<scale>` | what differs from the base, which is `paper` | keys of papers and `plotting` |
 """
 
 

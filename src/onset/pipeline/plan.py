@@ -45,21 +45,23 @@ class Plan:
 
     def published(self) -> dict[str, tuple[Step, str]]:
         """Every published path of every scale, with its step and extension."""
-        paths: dict[str, tuple[Step, str]] = {}
-        for scale in self.scales:
-            for step in self.steps(scale):
-                paths |= {path: (step, extension) for extension, path in step.published().items()}
-                if step.kind == "figures":
-                    paths |= {
-                        path: (step, ext) for ext in step.extensions for path in self.shorthands(step, ext)
-                    }
-        return paths
+        return {
+            path: (step, extension)
+            for scale in self.scales
+            for step in self.steps(scale)
+            for extension, path in step.published().items()
+        }
 
-    def shorthands(self, step: Step, extension: str) -> list[str]:
-        """The shorter paths of a figure: without the scale at the paper's, and as a headline."""
-        prefix = "figures" if step.scale == "paper" else f"figures/{step.scale}"
-        paths = [f"figures/{step.paper}/{step.name}.{extension}"] if step.scale == "paper" else []
-        for headline, target in self.catalogue.headlines.items():
-            if target == f"{step.paper}/{step.name}":
-                paths.append(f"{prefix}/{headline}.{extension}")
-        return paths
+    def links(self) -> dict[str, str]:
+        """Shorter paths of figures (without the paper's scale, and headlines) and what they stand for."""
+        links: dict[str, str] = {}
+        for path, (step, extension) in self.published().items():
+            if step.kind != "figures":
+                continue
+            if step.scale == "paper":
+                links[f"figures/{step.paper}/{step.name}.{extension}"] = path
+            folder = "figures" if step.scale == "paper" else f"figures/{step.scale}"
+            for headline, figure in self.catalogue.headlines.items():
+                if figure == f"{step.paper}/{step.name}":
+                    links[f"{folder}/{headline}.{extension}"] = path
+        return links

@@ -22,15 +22,23 @@ PACKAGE = "onset"
 def digest_source(source: Path, references: tuple[str, ...]) -> str:
     """Digest of all modules under `source` that the callables `references` (module:name) depend on.
 
-    Raises OnsetError where a module does not exist or cannot be parsed.
+    Raises OnsetError where a module or a callable does not exist, or a module cannot be parsed.
     """
+    total = hashlib.sha256("".join(f"{r};" for r in sorted(references)).encode())
+    for module, digest in digest_modules(source, references).items():
+        total.update(f"{module}:{digest};".encode())
+    return total.hexdigest()[:LENGTH]
+
+
+def digest_modules(source: Path, references: tuple[str, ...]) -> dict[str, str]:
+    """The digest of each module that the callables depend on, by name; raises as `digest_source`."""
     modules: set[str] = set()
     for reference in references:
-        modules |= reachable(source, reference.partition(":")[0])
-    total = hashlib.sha256("".join(f"{r};" for r in sorted(references)).encode())
-    for module in sorted(modules):
-        total.update(f"{module}:{_parsed(str(source), module)[0]};".encode())
-    return total.hexdigest()[:LENGTH]
+        module, _, name = reference.partition(":")
+        modules |= reachable(source, module)
+        if name not in _parsed(str(source), module)[2]:
+            raise OnsetError(f"the catalogue names {reference}, but {module} has no '{name}'")
+    return {module: _parsed(str(source), module)[0] for module in sorted(modules)}
 
 
 def reachable(source: Path, module: str) -> set[str]:
@@ -59,8 +67,8 @@ def _locate(source: Path, module: str) -> Path | None:
 
 
 @functools.cache
-def _parsed(source: str, module: str) -> tuple[str, tuple[str, ...]]:
-    """Digest of one module's code and the names it imports from our package."""
+def _parsed(source: str, module: str) -> tuple[str, tuple[str, ...], frozenset[str]]:
+    """Digest of one module's code, the names it imports from our package, and all names that it binds."""
     path = _locate(Path(source), module)
     assert path is not None
     try:
@@ -70,7 +78,7 @@ def _parsed(source: str, module: str) -> tuple[str, tuple[str, ...]]:
     tree = _Strip().visit(tree)
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     names = tuple(sorted(set(_imports(tree, package))))
-    return hashlib.sha256(_spell(tree).encode()).hexdigest()[:LENGTH], names
+    return hashlib.sha256(_spell(tree).encode()).hexdigest()[:LENGTH], names, frozenset(_bound(tree))
 
 
 def _spell(node: object) -> str:
@@ -79,6 +87,8 @@ def _spell(node: object) -> str:
         return f"[{','.join(map(_spell, node))}]"
     if not isinstance(node, ast.AST):
         return repr(node)
+    if isinstance(node, ast.JoinedStr):  # some versions add empty texts to formats
+        node = ast.JoinedStr([part for part in node.values if getattr(part, "value", None) != ""])
     fields = ((name, value) for name, value in ast.iter_fields(node) if name != "kind")
     told = [f"{name}={_spell(value)}" for name, value in fields if value is not None and value != []]
     return f"{type(node).__name__}({','.join(told)})"
@@ -96,6 +106,16 @@ class _Strip(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
         text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         return None if text else node
+
+
+def _bound(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
 
 
 def _imports(tree: ast.AST, package: str) -> Iterator[str]:

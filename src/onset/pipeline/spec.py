@@ -25,6 +25,7 @@ def describe_job(step: Step, store: Path) -> dict[str, Any]:
         "title": step.entry.title,
         "parameters": step.parameters,
         "models": step.models,
+        "whole": step.whole,
         "members": list(members) if members is not None else None,
         "dimension": step.dimension,
         "needs": needs,

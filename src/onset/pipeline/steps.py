@@ -22,7 +22,12 @@ STORE_FORMAT = 1
 """Changes when what is written for the same parameters and source changes."""
 
 PLOTTING = "onset.params.plotting:Plotting"
-BEHIND = {"claims": "onset.claims.verdict:evaluate", "figures": "onset.plotting.save:save_figure"}
+BEHIND = {
+    "claims": "onset.claims.verdict:evaluate",
+    "figures": "onset.plotting.save:save_figure",
+    "gather": "onset.store.join:join_datasets",
+    **dict.fromkeys(("data", "train", "sample"), "onset.randomness:Streams"),
+}
 """What every step of a kind goes through, and its result depends on, besides its own code."""
 
 
@@ -32,8 +37,9 @@ class Step:
 
     `kind` is the catalogue's, or `gather`, `figures`, `claims`.  `name` is unique within paper and scale:
     an experiment (`linear_sgld`), a block of it (`linear_sgld.chain0-3`) or a figure (`fig4`).
-    `parameters` holds what enters the recipe: `own`, shared sections by name, and `seed`; `models` names
+    `parameters` holds what enters the recipe: `own`, shared sections by role, and `seed`; `models` names
     the types of its sections, `references` the callables whose source enters, `source` their digest.
+    `whole` holds the number of all members and of a block, for a block; it is no part of the recipe.
     """
 
     paper: str
@@ -48,6 +54,7 @@ class Step:
     references: tuple[str, ...]
     models: dict[str, str]
     entry: Experiment | Figure = field(compare=False)
+    whole: dict[str, int] = field(default_factory=dict)
     members: tuple[int, ...] | None = None
     dimension: str | None = None
 
@@ -158,6 +165,7 @@ class Steps:
                     needs=needs,
                     members=members,
                     dimension=entry.members.dimension,
+                    whole={entry.members.count: count, entry.members.block: block},
                     **common,
                 )
             joined = {**own, entry.members.block: count}

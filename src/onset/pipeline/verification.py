@@ -29,6 +29,17 @@ def verify_published(plan: Plan, scale: str | None) -> tuple[str, bool]:
         if state != "ok":
             sound = False
             lines.append(f"  {name}: {state}; mend it with: snakemake --cores 2 -- {name}")
+    published = plan.published()
+    for name, target in plan.links().items():
+        path = Path(name)
+        if not path.exists() or (scale is not None and published[target][0].scale != scale):
+            continue
+        count += 1
+        if path.resolve() != Path(target).resolve():
+            sound = False
+            lines.append(
+                f"  {name}: no link to {target}; mend it with: snakemake --cores 2 --force -- {name}"
+            )
     head = f"{count} published file(s) checked, {count - len(lines)} ok"
     return "\n".join([head, *lines]), sound
 

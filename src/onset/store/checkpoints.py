@@ -21,11 +21,15 @@ def write_checkpoint(
 
     The attributes are one JSON text in the header: with several entries the header's order would vary.
     """
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     plain = {name: _as_numpy(array) for name, array in arrays.items()}
     with replacing_with_record(path, record) as temporary:
-        save_file(plain, temporary, metadata={"onset": canonical_json(dict(attributes))})
+        try:
+            save_file(plain, temporary, metadata={"onset": canonical_json(dict(attributes))})
+        except SafetensorError as error:
+            raise OSError(str(error)) from error
 
 
 def read_checkpoint(path: Path, remedy: str = "") -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -49,4 +53,4 @@ def read_checkpoint(path: Path, remedy: str = "") -> tuple[dict[str, np.ndarray]
 def _as_numpy(array: Any) -> np.ndarray:
     if hasattr(array, "detach"):
         array = array.detach().cpu().numpy()
-    return np.ascontiguousarray(array)
+    return np.asarray(array, order="C")

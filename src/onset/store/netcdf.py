@@ -19,7 +19,8 @@ def write_result(
 ) -> None:
     """Write a Dataset and its record, whole or not at all; the file is read-only.
 
-    Every numeric variable must have `long_name` and `units` (ValueError otherwise).  `attributes` are
+    Every numeric variable must have `long_name` and `units` (ValueError otherwise).  Raises OnsetError where
+    the file cannot be written.  `attributes` are
     strings and numbers and join the Dataset's own; the content digest is added as `onset_content`.
     """
     for name, variable in dataset.variables.items():
@@ -30,7 +31,10 @@ def write_result(
     stored = dataset.copy(deep=False)
     stored.attrs = {**dataset.attrs, **attributes, "onset_content": content}
     with replacing_with_record(path, {**record, "content": content}) as temporary:
-        stored.to_netcdf(temporary, engine="netcdf4", format="NETCDF4", encoding=_encode(stored))
+        try:
+            stored.to_netcdf(temporary, engine="netcdf4", format="NETCDF4", encoding=_encode(stored))
+        except RuntimeError as error:  # all that the library tells of a full disk
+            raise OSError(f"{error}; is the disk full?") from error
 
 
 def _encode(dataset: xr.Dataset) -> dict[str, dict[str, Any]]:

@@ -171,7 +171,7 @@ def trapped_from(inputs: Inputs) -> Measured:
     counts = ", ".join(f"{int((~f).sum())} of {f.size} {member}s" for member, f in free.items())
     everywhere = np.concatenate(list(trapped.values()))
     if len(everywhere) == 0:
-        return Measured(None, f"trapped: {counts}", absent="no chain and no seed was trapped")
+        return Measured(None, f"trapped: {counts}", undecided="no chain and no seed was trapped")
     start = float(inputs["theory"].metastable_from.min())
     if not np.isfinite(start):
         return Measured(0.0, f"trapped: {counts}; the theory has no metastable state up to its largest P")
@@ -187,7 +187,7 @@ def excess_loss(inputs: Inputs) -> Measured:
     low, _ = mean_and_sd(seeds.test_loss, seeds.free)
     both = (high - low).dropna("P")
     if both.sizes["P"] == 0:
-        return Measured(None, absent="no P has seeds in both clusters")
+        return Measured(None, undecided="no P has seeds in both clusters")
     share = ", ".join(
         f"{int((~seeds.free.sel(P=P)).sum())} of {seeds.sizes['seed']} at P = {P:g}" for P in both.P.values
     )

@@ -55,7 +55,7 @@ def draw_curves(axes: Axes, theory: xr.Dataset, starts: dict[str, xr.Dataset], a
     panels.draw_theory(axes, theory.aG)
     for (start, sgld), filled in zip(starts.items(), (True, False), strict=True):
         points, means = panels.sgld_points(COPYING, filled), kept_means(sgld.aG)
-        panels.draw_chains(axes, means, None, points, f"$a_G$, SGLD {start}")
+        panels.draw_chains(axes, means, None, points, f"$a_G$, SGLD {start}", whole_range=True)
         panels.draw_members(axes, means, means.notnull(), points)
     panels.draw_seeds(axes, final.aG, None, panels.adam_points(COPYING), "$a_G$, Adam")
     pooled = kept_means(starts["from prior"].a1)
@@ -96,9 +96,9 @@ def draw(job: Job) -> Figure:
         draw_maps(right, starts, job.own.maps_at)
         figure.legend(handles=legend_handles(), loc="upper center", ncol=4)
         note = (
-            f"{panels.describe_runs(theory, starts['from prior'], adam)} Bars: sd over chains; faint: "
-            "each chain, which inside the window can be in either phase. a₁ = 1 exactly, as rows of softmax "
-            f"attention sum to 1. Maps: SGLD, square-root scale. {panels.STANDING}"
+            f"{panels.describe_runs(theory, starts['from prior'], adam)} Bars: range of the chains; faint: "
+            "each chain, whose mean lies between the phases where it changed phase. a₁ = 1, as rows of "
+            f"softmax attention sum to 1. Maps: SGLD, square-root scale. {panels.STANDING}"
         )
         panels.finish(figure, plotting, note, legend_rows=3)
     return figure

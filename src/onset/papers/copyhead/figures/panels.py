@@ -69,15 +69,24 @@ def _points(colour: str, marker: str, size: float, filled: bool) -> dict[str, An
 
 
 def draw_chains(
-    axes: Axes, means: xr.DataArray, left_out: xr.DataArray | None, look: dict[str, Any], label: str
+    axes: Axes,
+    means: xr.DataArray,
+    left_out: xr.DataArray | None,
+    look: dict[str, Any],
+    label: str,
+    whole_range: bool = False,
 ) -> None:
     """Diamonds at the mean over chains with bars of one standard deviation between them; means is (chain, P).
 
-    Chains that are `left_out` (chain, P) enter neither and are drawn faintly, one by one.
+    With `whole_range` bars reach from the least to the largest chain: a deviation says little where chains
+    sit in two phases.  Chains that are `left_out` (chain, P) enter neither and are drawn faintly, one by one.
     """
     mean, sd = mean_and_sd(means, None if left_out is None else ~left_out)
+    bar = sd.fillna(0).values
+    if whole_range:
+        bar = np.stack([(mean - means.min("chain")).values, (means.max("chain") - mean).values]).clip(0)
     bars = {"ecolor": look["markeredgecolor"], "elinewidth": 0.7, "capsize": 1.5, "capthick": 0.7}
-    axes.errorbar(mean.P.values, mean.values, yerr=sd.fillna(0).values, label=label, zorder=4, **bars, **look)
+    axes.errorbar(mean.P.values, mean.values, yerr=bar, label=label, zorder=4, **bars, **look)
     if left_out is not None:
         draw_members(axes, means, left_out, look)
 
