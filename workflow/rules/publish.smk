@@ -20,7 +20,9 @@ rule publish_result:
     wildcard_constraints:
         name="[a-z0-9_]+",
     shell:
-        "{ONSET} publish {input.file:q} {output.file:q}"
+        "cp {input.file:q}.prov.json {output.record:q}.tmp && mv -f {output.record:q}.tmp {output.record:q}"
+        " && cp {input.file:q} {output.file:q}.tmp && chmod 644 {output.file:q}.tmp"
+        " && mv -f {output.file:q}.tmp {output.file:q}"
 
 
 use rule publish_result as publish_data with:
@@ -67,8 +69,11 @@ rule link_figure:
         record=FLOW.record("figures/{paper}/{name}.{extension}"),
     wildcard_constraints:
         name="[a-z0-9_]+",
+    params:
+        target=FLOW.shorter("figures/{paper}/{name}.{extension}"),
     shell:
-        "{ONSET} link {input.file:q} {output.file:q}"
+        "ln -sf {params.target:q} {output.file:q}"
+        " && ln -sf {params.target:q}.prov.json {output.record:q}"
 
 
 use rule link_figure as link_headline with:
@@ -77,6 +82,8 @@ use rule link_figure as link_headline with:
     output:
         file="figures/{scale}/{name}.{extension}",
         record=FLOW.record("figures/{scale}/{name}.{extension}"),
+    params:
+        target=FLOW.shorter("figures/{scale}/{name}.{extension}"),
 
 
 use rule link_figure as link_headline_paper_scale with:
@@ -85,6 +92,8 @@ use rule link_figure as link_headline_paper_scale with:
     output:
         file="figures/{name}.{extension}",
         record=FLOW.record("figures/{name}.{extension}"),
+    params:
+        target=FLOW.shorter("figures/{name}.{extension}"),
 
 
 rule unknown_scale_figure:

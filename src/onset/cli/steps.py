@@ -35,8 +35,6 @@ def register(app: typer.Typer) -> None:
         app.command(kind, help=f"Run a {kind} step.", rich_help_panel=PIPELINE, hidden=True)(_compute)
     app.command("draw", help="Draw a figure.", hidden=True)(_draw)
     app.command("check", help="Evaluate the claims of a figure.", hidden=True)(_check)
-    app.command("link", help="Give a published figure a shorter path.", hidden=True)(_link)
-    app.command("publish", help="Copy a store file to the path people use.", hidden=True)(_publish)
 
 
 def _compute(
@@ -69,18 +67,6 @@ def _check(spec: Spec, result: Target, root: Root, log: Log = None) -> None:
         from onset.pipeline.execute import check_claims
 
         check_claims(parsed, project, result, reporter)
-
-
-def _publish(source: Path, target: Path) -> None:
-    from onset.pipeline.index import publish
-
-    publish(source, target)
-
-
-def _link(source: Path, target: Path) -> None:
-    from onset.pipeline.index import link
-
-    link(source, target)
 
 
 def _limit_threads(threads: int) -> None:

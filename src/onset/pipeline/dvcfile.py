@@ -29,7 +29,7 @@ RECORD = ("", ".prov.json")
 
 
 def format_dvc(catalogue: Catalogue) -> str:
-    """The text of dvc.yaml: a check of params.yaml, and for each paper stages for datasets, results, figures."""
+    """The text of dvc.yaml: a check of params.yaml, and for each paper data, results and figures."""
     stages: dict[str, Any] = {"parameters": CHECK}
     for name, paper in catalogue.papers.items():
         stages |= _paper_stages(name, paper)

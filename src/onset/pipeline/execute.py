@@ -17,7 +17,7 @@ from onset.job.state import SavedState
 from onset.pipeline import provenance
 from onset.pipeline.catalogue import resolve_code
 from onset.pipeline.project import Project
-from onset.pipeline.source import digest_source
+from onset.pipeline.source import changed_since, digest_source
 from onset.randomness import Streams
 
 if TYPE_CHECKING:
@@ -69,7 +69,13 @@ def choose_device(wanted: str) -> str:
 
 
 def check_source(spec: Mapping[str, Any], project: Project) -> None:
-    """Refuse to run where the source is no longer what the recipe was made from (OnsetError)."""
+    """Refuse to run where the source is no longer what the recipe was made from (OnsetError).
+
+    Files that have not been written since the build was planned (ONSET_PLANNED) are not read again.
+    """
+    planned = float(os.environ.get("ONSET_PLANNED", "0"))
+    if not changed_since(project.source, spec["modules"], planned - 2):
+        return
     if digest_source(project.source, tuple(spec["references"])) != spec["source"]:
         raise OnsetError(
             f"the source of {spec['paper']}/{spec['name']} changed after this build was planned; "

@@ -10,7 +10,6 @@ from onset.errors import OnsetError
 from onset.params.validate import nearest
 from onset.pipeline.index import Index
 from onset.pipeline.plan import Plan
-from onset.pipeline.source import digest_modules
 from onset.pipeline.steps import Step
 from onset.store.record import read_record
 
@@ -32,10 +31,7 @@ def explain(plan: Plan, path: str) -> str:
     claims = plan.steps(step.scale).claims.get((step.paper, step.name))
     if step.kind == "figures" and claims and index.carried(Path(claims.published()["json"])) != claims.recipe:
         wanted.append((claims, "json"))
-    lines = [
-        f"  {_label(part)}: {reason}"
-        for part, reason in missing_steps(wanted, store, plan.project.source, index)
-    ]
+    lines = [f"  {_label(part)}: {reason}" for part, reason in missing_steps(wanted, store, index)]
     if not lines and carried == step.recipe:
         return f"{name} is up to date (recipe {step.recipe})"
     if lines:
@@ -44,9 +40,7 @@ def explain(plan: Plan, path: str) -> str:
     return f"{name} {state}; {step.recipe} is in the store and would be copied, nothing would run"
 
 
-def missing_steps(
-    targets: list[tuple[Step, str]], store: Path, source: Path, index: Index
-) -> Iterator[tuple[Step, str]]:
+def missing_steps(targets: list[tuple[Step, str]], store: Path, index: Index) -> Iterator[tuple[Step, str]]:
     """The steps that must run before each target has its file in the store, in order, with reasons.
 
     A target is a step and the extension of the file that is wanted of it.
@@ -68,13 +62,13 @@ def missing_steps(
             yield from visit(
                 need, ("nc", "safetensors") if part.kind == "gather" and need.has_checkpoint else ("nc",)
             )
-        yield part, why_missing(part, store, source)
+        yield part, why_missing(part, store)
 
     for step, extension in targets:
         yield from visit(step, (extension,))
 
 
-def why_missing(step: Step, store: Path, source: Path) -> str:
+def why_missing(step: Step, store: Path) -> str:
     """What differs between the step and what is published, or the last file of that name in the store."""
     last = _last_record(step, store)
     if last is None:
@@ -86,8 +80,7 @@ def why_missing(step: Step, store: Path, source: Path) -> str:
         for key, old, new in differences(last.get("parameters", {}), step.parameters)
     ]
     if last.get("source") != step.source:
-        now = digest_modules(source, step.references)
-        before = last.get("modules", {})
+        now, before = step.modules, last.get("modules", {})
         moved = [name for name in sorted({*now, *before}) if now.get(name) != before.get(name)]
         named = f"source of {', '.join(moved[:4])}{' and others' if len(moved) > 4 else ''}"
         changes.append(named if before else "the source it depends on changed")

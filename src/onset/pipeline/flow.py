@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ class Flow:
 
     def __init__(self, root: str, main: bool) -> None:
         """Plan everything; in the main process (`main`), also bring store and pointers into step."""
+        os.environ["ONSET_PLANNED"] = repr(time.time())
         project = Project(Path(root), Path.cwd())
         self.plan = Plan(project)
         self._steps: dict[tuple[str, str, str, str], Step] = {}
@@ -190,6 +192,15 @@ class Flow:
             return {"file": self._links[path], "record": self.record(self._links[path])}
 
         return target
+
+    def shorter(self, pattern: str) -> Callable[[Any], str]:
+        """A parameter of a link rule: its target, from the folder of the link."""
+
+        def relative(wildcards: Any) -> str:
+            path = pattern.format(**dict(wildcards.items()))
+            return os.path.relpath(self._links[path], os.path.dirname(path))
+
+        return relative
 
     def _stale(self, path: str) -> bool:
         """Whether a published file is missing or older than its pointer."""

@@ -146,31 +146,5 @@ class Index:
             write_text(self.path, json.dumps({path: asdict(seen) for path, seen in self._now.items()}))
 
 
-def publish(source: Path, target: Path) -> None:
-    """Copy a store file and its record to the path that people use; each is replaced as a whole.
-
-    Raises OnsetError where the store file has no record.
-    """
-    record = read_record(source)
-    if record is None:
-        raise OnsetError(
-            f"{source} has no readable record {record_path(source).name}; remove both and build again"
-        )
-    write_record(target, record)
-    copy_file(source, target)
-
-
-def link(source: Path, target: Path) -> None:
-    """Make `target`, and the record beside it, relative links to a published file and its record.
-
-    Links, so that a shorter path never shows another figure than the one that DVC brought back.
-    """
-    for path, place in ((source, target), (record_path(source), record_path(target))):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        temporary = place.with_name(f".{place.name}.{os.getpid()}.tmp")
-        temporary.symlink_to(os.path.relpath(path, place.parent))
-        os.replace(temporary, place)
-
-
 def _warn(text: str) -> None:
     print(f"onset: {text}", file=sys.stderr)

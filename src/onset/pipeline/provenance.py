@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from onset import __version__
-from onset.pipeline.source import digest_modules
 from onset.store.digest import canonical_json
 from onset.store.record import read_record
 
@@ -45,7 +44,7 @@ def beside(spec: Mapping[str, Any], root: Path, device: str, seconds: float) -> 
         "code": spec["code"],
         "parameters": spec["parameters"],
         "source": spec["source"],
-        "modules": digest_modules(root / "src", tuple(spec["references"])),
+        "modules": spec["modules"],
         "revision": _revision(root),
         "onset": __version__,
         "python": platform.python_version(),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from onset.errors import OnsetError
@@ -39,6 +39,12 @@ def digest_modules(source: Path, references: tuple[str, ...]) -> dict[str, str]:
         if name not in _parsed(str(source), module)[2]:
             raise OnsetError(f"the catalogue names {reference}, but {module} has no '{name}'")
     return {module: _parsed(str(source), module)[0] for module in sorted(modules)}
+
+
+def changed_since(source: Path, modules: Iterable[str], moment: float) -> bool:
+    """Whether the file of any module is missing or was written after `moment` (seconds since the epoch)."""
+    paths = [_locate(source, module) for module in modules]
+    return any(path is None or path.stat().st_mtime > moment for path in paths)
 
 
 def reachable(source: Path, module: str) -> set[str]:

@@ -32,6 +32,7 @@ def describe_job(step: Step, store: Path) -> dict[str, Any]:
         "recipe": step.recipe,
         "source": step.source,
         "references": list(step.references),
+        "modules": step.modules,
     }
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from onset.params.resolve import Parameters
 from onset.pipeline.catalogue import WITH_CHECKPOINT, Catalogue, Experiment, Figure, Paper
-from onset.pipeline.source import digest_source
+from onset.pipeline.source import digest_modules, digest_source
 from onset.store.digest import digest_json
 
 STORE_FORMAT = 1
@@ -38,8 +38,9 @@ class Step:
     `kind` is the catalogue's, or `gather`, `figures`, `claims`.  `name` is unique within paper and scale:
     an experiment (`linear_sgld`), a block of it (`linear_sgld.chain0-3`) or a figure (`fig4`).
     `parameters` holds what enters the recipe: `own`, shared sections by role, and `seed`; `models` names
-    the types of its sections, `references` the callables whose source enters, `source` their digest.
-    `whole` holds the number of all members and of a block, for a block; it is no part of the recipe.
+    the types of its sections, `references` the callables whose source enters, `source` the digest of the
+    `modules` that these import.  `whole` holds the number of all members and of a block, for a block; it is
+    no part of the recipe.
     """
 
     paper: str
@@ -52,6 +53,7 @@ class Step:
     needs: dict[str, Step]
     source: str
     references: tuple[str, ...]
+    modules: dict[str, str]
     models: dict[str, str]
     entry: Experiment | Figure = field(compare=False)
     whole: dict[str, int] = field(default_factory=dict)
@@ -218,6 +220,7 @@ class Steps:
         if given["kind"] in BEHIND:
             references = (*references, BEHIND[given["kind"]])
         source = digest_source(self.source, references)
+        modules = digest_modules(self.source, references)
         identity = {
             "format": STORE_FORMAT,
             "paper": given["paper"],
@@ -230,4 +233,6 @@ class Steps:
         }
         if given["kind"] in ("figures", "claims"):
             identity["scale"] = given["scale"]
-        return Step(recipe=digest_json(identity), source=source, references=references, **given)
+        return Step(
+            recipe=digest_json(identity), source=source, references=references, modules=modules, **given
+        )
