@@ -56,7 +56,7 @@ def _run(project: Path, *words: str) -> str:
 def _recipes(project: Path) -> dict[str, str]:
     code = (
         "import json; from onset.pipeline.plan import Plan; from onset.pipeline.project import Project\n"
-        "print(json.dumps({f'{s.kind} {s.name}': s.recipe for s in Plan(Project.find()).steps('ci')}))"
+        "print(json.dumps({f'{s.kind} {s.paper} {s.name}': s.recipe for s in Plan(Project.find()).steps('ci')}))"
     )
     environment = {**os.environ, "PYTHONPATH": str(project / "src")}
     return json.loads(subprocess.check_output([sys.executable, "-c", code], cwd=project, env=environment))
@@ -73,12 +73,16 @@ def test_the_example_of_the_page_builds(tmp_path: Path) -> None:
     assert "noise_sweep.nc" in (project / "dvc.yaml").read_text(encoding="utf-8")
     after = _recipes(project)
     assert {name: after[name] for name in before} == before
-    assert set(after) - set(before) == {"theory noise_sweep", "figures fig9", "claims fig9"}
+    assert set(after) - set(before) == {
+        "theory copyhead noise_sweep",
+        "figures copyhead fig9",
+        "claims copyhead fig9",
+    }
 
     _run(project, "snakemake", "--cores", "1", "--", "figures/ci/copyhead/fig9.pdf")
     assert (project / "figures/ci/copyhead/fig9.pdf").read_bytes().startswith(b"%PDF")
     record = read_record(project / "figures/ci/copyhead/fig9.pdf")
-    assert record is not None and record["recipe"] == after["figures fig9"]
+    assert record is not None and record["recipe"] == after["figures copyhead fig9"]
     claims = json.loads((project / "results/ci/copyhead/claims/fig9.json").read_text(encoding="utf-8"))
     assert [row["verdict"] for row in claims["claims"]] == ["held"]
     assert "noise_sweep" in _run(project, "onset", "list")
