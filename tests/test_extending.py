@@ -56,7 +56,8 @@ def _run(project: Path, *words: str) -> str:
 def _recipes(project: Path) -> dict[str, str]:
     code = (
         "import json; from onset.pipeline.plan import Plan; from onset.pipeline.project import Project\n"
-        "print(json.dumps({f'{s.kind} {s.paper} {s.name}': s.recipe for s in Plan(Project.find()).steps('ci')}))"
+        "steps = Plan(Project.find()).steps('ci')\n"
+        "print(json.dumps({f'{s.kind} {s.paper} {s.name}': s.recipe for s in steps}))"
     )
     environment = {**os.environ, "PYTHONPATH": str(project / "src")}
     return json.loads(subprocess.check_output([sys.executable, "-c", code], cwd=project, env=environment))
