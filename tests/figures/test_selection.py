@@ -15,6 +15,7 @@ import xarray as xr
 from tests.figures import copyhead_results as results
 
 from onset.papers.copyhead import selection
+from onset.store.attributes import parameters_of
 
 
 def test_burn_in_is_left_out():
@@ -91,9 +92,9 @@ def test_copied_weights_are_those_of_the_cyclic_predecessor():
 
 def test_parameters():
     theory = results.linear_theory()
-    assert selection.parameters_of(theory)["task"] == {"L": 6, "V": 8}
+    assert parameters_of(theory)["task"] == {"L": 6, "V": 8}
     assert selection.name_parameters(theory).replace("\xa0", " ") == (
         "L = 6, V = 8, g_OV = 0.03, v = 1, σ² = 0.5052"
     )
     theory.attrs.clear()
-    assert selection.parameters_of(theory) == {} and selection.name_parameters(theory) == ""
+    assert parameters_of(theory) == {} and selection.name_parameters(theory) == ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from onset.papers.copyhead.phases import TRAPPED_BELOW
+from onset.store.attributes import parameters_of
 
 CROSSOVER_FROM = 0.1
 COPYING_FROM = 0.5
@@ -81,12 +81,6 @@ def free_attention(sgld: xr.Dataset, P: int, free: xr.DataArray | None = None) -
 def copied_weights(attention: xr.DataArray) -> np.ndarray:
     """Entries A[a, a-1], the weight on the key to copy, of an attention matrix (query, key): (query,)."""
     return np.roll(attention.transpose("query", "key").values, 1, axis=1).diagonal()
-
-
-def parameters_of(dataset: xr.Dataset) -> dict[str, Any]:
-    """The resolved parameters that a stored result carries (`own`, `task`, `prior`, …); empty where none."""
-    found = json.loads(dataset.attrs.get("onset_params", "{}"))
-    return found if isinstance(found, dict) else {}
 
 
 def name_parameters(dataset: xr.Dataset) -> str:

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 import xarray as xr
-
-PADDED = ("head", "rank", "direction", "column")
-"""Dimensions that are as long as the largest run needs; shorter runs end in NaN."""
-
-
-def parameters_of(dataset: xr.Dataset) -> dict[str, Any]:
-    """The resolved parameters that a stored result carries (`own`, tasks, …); empty where it has none."""
-    found = json.loads(dataset.attrs.get("onset_params", "{}"))
-    return found if isinstance(found, dict) else {}
 
 
 def list_runs(runs: xr.Dataset, **settings: Any) -> list[str]:
@@ -59,11 +49,6 @@ def take_theory(theory: xr.Dataset, run: xr.Dataset) -> xr.Dataset:
 def as_next_token(theory: xr.Dataset) -> xr.Dataset:
     """A task's theory with plateaus and optimum of the next-token loss in place of the query's."""
     return theory.assign(plateau_loss=theory.next_token_plateau_loss, late_map=theory.next_token_map)
-
-
-def flow_time(run: xr.Dataset) -> xr.DataArray:
-    """Time t/tau at each record of a run: twice the learning rate for each step."""
-    return run.epoch * float(run.time_per_epoch)
 
 
 def measure_contributions(run: xr.Dataset) -> xr.DataArray:

@@ -18,11 +18,11 @@ from onset.papers.copyhead.claims.measures import (
 from onset.papers.copyhead.selection import (
     kept_means,
     mean_and_sd,
-    parameters_of,
     signed_final,
     signed_means,
     theory_at,
 )
+from onset.store.attributes import parameters_of
 
 Inputs = Mapping[str, xr.Dataset]
 

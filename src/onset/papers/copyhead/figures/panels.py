@@ -10,9 +10,10 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
-from onset.papers.copyhead.selection import mean_and_sd, name_parameters, parameters_of
+from onset.papers.copyhead.selection import mean_and_sd, name_parameters
 from onset.plotting.panels import add_footnote
 from onset.plotting.style import THEORY, TRANSITION, tint
+from onset.store.attributes import parameters_of
 
 if TYPE_CHECKING:
     import xarray as xr

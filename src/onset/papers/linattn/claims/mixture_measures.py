@@ -10,7 +10,8 @@ import xarray as xr
 from onset.claims.claim import Measured
 from onset.measures.drops import half_drop_step, map_curves
 from onset.papers.linattn.claims.measures import Inputs
-from onset.papers.linattn.selection import parameters_of, take_task
+from onset.papers.linattn.selection import take_task
+from onset.store.attributes import parameters_of
 
 PUBLISHED = {"learning_rate": 0.0155, "init_std": 5.57e-6, "heads": 8}
 """Step, start and heads of the published runs, in the paper's units."""

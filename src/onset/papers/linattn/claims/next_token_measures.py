@@ -16,7 +16,8 @@ from onset.papers.linattn.claims.measures import (
     tally,
     theory_of,
 )
-from onset.papers.linattn.selection import as_next_token, parameters_of
+from onset.papers.linattn.selection import as_next_token
+from onset.store.attributes import parameters_of
 
 
 def next_token_theory(inputs: Inputs, run: xr.Dataset) -> xr.Dataset:

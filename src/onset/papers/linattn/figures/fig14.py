@@ -9,9 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from onset.papers.linattn.figures import panels
-from onset.papers.linattn.selection import parameters_of, take_task
+from onset.papers.linattn.selection import take_task
 from onset.plotting.panels import letter_panel
 from onset.plotting.style import BLUE, VERMILLION, look, tint
+from onset.store.attributes import parameters_of
 
 if TYPE_CHECKING:
     from onset.job.context import Job

@@ -8,9 +8,10 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from onset.papers.linattn.figures import panels
-from onset.papers.linattn.selection import list_runs, parameters_of, take_run
+from onset.papers.linattn.selection import list_runs, take_run
 from onset.plotting.panels import letter_panel
 from onset.plotting.style import look, tint
+from onset.store.attributes import parameters_of
 
 if TYPE_CHECKING:
     from onset.job.context import Job

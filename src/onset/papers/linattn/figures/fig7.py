@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from onset.papers.linattn.figures import panels
-from onset.papers.linattn.selection import list_runs, parameters_of, take_run, take_theory
+from onset.papers.linattn.selection import list_runs, take_run, take_theory
 from onset.plotting.panels import letter_panel
 from onset.plotting.style import look
+from onset.store.attributes import parameters_of
 
 if TYPE_CHECKING:
     from onset.job.context import Job
