@@ -48,6 +48,8 @@ class Index:
             stat = path.stat()
         except OSError:
             return None
+        if not path.is_file():
+            return None
         beside = record_path(path)
         written = beside.stat().st_mtime_ns if beside.exists() else 0
         now = (stat.st_size, stat.st_mtime_ns, stat.st_ino, written)
@@ -137,7 +139,7 @@ class Index:
     def _load(self) -> dict[str, Seen]:
         try:
             return {path: Seen(**entry) for path, entry in json.loads(self.path.read_text()).items()}
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, AttributeError):
             return {}
 
     def save(self) -> None:

@@ -46,6 +46,8 @@ def verify_published(plan: Plan, scale: str | None) -> tuple[str, bool]:
 
 def inspect_file(path: Path) -> str:
     """`ok`, or what is wrong with a published file and its record."""
+    if not path.is_file():
+        return "damaged: it is no file; remove it"
     record = read_record(path)
     if record is None:
         return f"damaged: its record {record_path(path).name} is missing or cannot be read"
