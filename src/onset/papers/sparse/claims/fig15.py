@@ -1,0 +1,7 @@
+"""Claims of figure 15: unequal weights in a group (appendix F.5)."""
+
+from __future__ import annotations
+
+from onset.papers.sparse.claims.standard import order_claim
+
+CLAIMS = (order_claim("figure 15; appendix F.5", "main"),)

@@ -1,0 +1,20 @@
+"""Claims of figure 16: unequal weights in a group (appendix F.5)."""
+
+from __future__ import annotations
+
+from onset.claims.claim import Claim
+from onset.papers.sparse.claims import head_measures
+
+CLAIMS = (
+    Claim(
+        id="checkered",
+        place="figure 16; appendix F.5",
+        sentence="Heads attend more to the position of the larger α of their group.",
+        standing="paper",
+        measure=head_measures.heavier_share,
+        low=1.5,
+        high=None,
+        reason="ratio of attention at the two lags, the least over groups; half-way, on a logarithmic scale, "
+        "between even attention and 0.7 to 0.3",
+    ),
+)

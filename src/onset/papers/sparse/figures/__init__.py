@@ -1,0 +1,1 @@
+"""Figures of arXiv 2602.19143."""

@@ -1,0 +1,1 @@
+"""Gradient flows of the regression variant, in the span of its target matrices."""

@@ -1,0 +1,1 @@
+"""The transformers that learn the chain, as functions of their parameters."""

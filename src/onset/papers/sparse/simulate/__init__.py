@@ -1,0 +1,1 @@
+"""Simulations of the regression variant's gradient flows."""
