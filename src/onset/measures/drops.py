@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.signal import find_peaks
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -65,6 +64,8 @@ def find_drops(step: np.ndarray, loss: np.ndarray, prominence: float = 0.03) -> 
     curve that never falls has none, and neither has a fall that is still getting steeper at the last record
     or was steepest at the first.  Use about 0.03 for linear attention and 0.1 where training is noisy.
     """
+    from scipy.signal import find_peaks  # takes most of a second, and not all who measure steps need it
+
     axis, slope = log_slope(step, loss)
     peaks, _ = find_peaks(slope, prominence=prominence)
     return Drops(axis[peaks], slope[peaks])

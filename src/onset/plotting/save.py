@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,5 +38,21 @@ def save_figure(
             "CreationDate": DATE,
             "ModDate": DATE,
         }
-    with replacing_with_record(path, record) as temporary, styled(plotting):
+    with replacing_with_record(path, record) as temporary, styled(plotting), _glyphs_alone():
         figure.savefig(temporary, format=path.suffix[1:], dpi=plotting.dpi, metadata=metadata)
+
+
+@contextmanager
+def _glyphs_alone() -> Iterator[None]:
+    """Embed glyphs without the tables that shape text, which a PDF has no use for.
+
+    It places each glyph itself; to parse and cut those tables is most of what embedding a font takes.
+    """
+    from fontTools.subset import Options
+
+    before = Options._drop_tables_default
+    Options._drop_tables_default = [*before, "GDEF", "GPOS", "GSUB", "MATH", "kern"]
+    try:
+        yield
+    finally:
+        Options._drop_tables_default = before
