@@ -25,9 +25,7 @@ CLAIMS = (
     Claim(
         id="multiples-published-start",
         place=CAPTION,
-        sentence="The same at the published start, where directions overlap and the contrast is weaker. Few "
-        "starts do not show it: where a second head has been about as fast as the first, which it is in a "
-        "fifth of the starts of rank 4, one plateau is missing.",
+        sentence="The same at the published start, where directions overlap and the contrast is weaker.",
         standing="paper",
         measure=partial(measures.dwell_contrast, small=False),
         low=2,
