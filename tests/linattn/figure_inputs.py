@@ -159,6 +159,7 @@ def fig4() -> dict[str, xr.Dataset]:
         epochs=8000,
         record_every=10,
         snapshot_every=2000,
+        seeds=4,
     )
     return {"runs": runs, "theory": synthetic.make_theory(), "sets": sets_of(runs)}
 

@@ -247,3 +247,10 @@ def make_job(name: str, own: Any, inputs: Mapping[str, xr.Dataset], scale: str =
 def without_runs(dataset: xr.Dataset, *labels: str) -> xr.Dataset:
     """The result without some of its runs, as where a scale leaves them out."""
     return dataset.sel(run=[label for label in dataset.run.values if label not in labels])
+
+
+def stop_at_the_start(dataset: xr.Dataset) -> None:
+    """Put the first record in place of all, as if nothing had been trained."""
+    for variable in dataset.data_vars.values():
+        for dim in {"epoch", "snapshot"} & set(variable.dims):
+            variable.values[:] = np.take(variable.values, [0], axis=variable.dims.index(dim))

@@ -137,4 +137,6 @@ def test_a_run_overrides_its_section_and_null_leaves_it_out(tmp_path):
     runs = expand_variants(sections["fig4_runs"], "runs")
     assert "rank1" not in runs and isinstance(runs["rank8"], Training)
     assert (runs["rank8"].rank, runs["rank8"].heads) == (8, sections["fig4_runs"].heads)
-    assert (runs["small4"].samples, runs["small4"].init_std) == (0, 0.005)
+    starts = expand_variants(sections["fig4_population"], "runs")
+    assert (starts["small4"].rank, starts["small4"].init_std) == (4, 0.005)
+    assert starts["rank4"].init_std == sections["fig4_population"].init_std

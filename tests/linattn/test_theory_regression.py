@@ -1,6 +1,7 @@
 """Guarantees of the regression map and of the mixture's ends.
 
 - the map on a plateau has 1/(lam_d c_d) in the learned directions; with all of them it is the optimal map
+- covariances drawn as Wishart matrices have the moments of those of drawn inputs
 - its distance to principal component regression is that of a plain computation, sequence by sequence,
   and falls as 1/N; the reference values
 - of the predictors that use the labels' mean square, fitted by least squares to sequences of noisy labels,
@@ -19,7 +20,11 @@ from onset.papers.linattn.theory.mixture import (
     predict_in_context_end,
     predict_in_weight_end,
 )
-from onset.papers.linattn.theory.regression import compute_regression_map, estimate_regression_distance
+from onset.papers.linattn.theory.regression import (
+    compute_regression_map,
+    draw_covariances,
+    estimate_regression_distance,
+)
 
 LAM = np.array([0.4, 0.3, 0.2, 0.1])
 
@@ -32,6 +37,18 @@ def test_regression_map():
     assert not compute_regression_map(0, landscape).any()
     with pytest.raises(ValueError, match="0 to 4"):
         compute_regression_map(5, landscape)
+
+
+@pytest.mark.parametrize("context", [3, 4, 31])
+def test_covariances_have_the_moments_of_those_of_drawn_inputs(context):
+    """E[Lhat] = Lambda, E[Lhat^2] as in the theory, and var Lhat_ij = (lam_i lam_j + delta_ij lam_i^2)/N."""
+    drawn = draw_covariances(LAM, context, 100_000, np.random.default_rng(9))
+    scale = np.sqrt(np.outer(LAM, LAM))
+    error = 5 / np.sqrt(100_000 * context)  # five standard deviations of an off-diagonal mean
+    np.testing.assert_allclose(drawn.mean(0) / scale, np.eye(4), atol=2 * error)
+    second = np.diag(describe_query_loss(LAM, context).a)
+    np.testing.assert_allclose(np.mean(drawn @ drawn, 0), second, atol=0.02 * second.max())
+    np.testing.assert_allclose(drawn.var(0) * context, scale**2 * (1 + np.eye(4)), rtol=0.05)
 
 
 def test_distance_is_that_of_a_plain_computation():

@@ -3,18 +3,21 @@
 - a logistic fall in ln(step) is one drop, at its centre, whatever its time; a sum of them is as many;
 - neither the units of the loss, its floor, nor a finer record changes count and place;
 - no fall, a power law, and a fall still in progress are no drops; small ripples are below the prominence;
+- peaks and prominences are SciPy's, flat tops and ties included;
 - plateau levels, half-drop step, crossing and dwell are those of curves whose values are known.
 """
 
 import numpy as np
 import pytest
 import xarray as xr
+from scipy import signal
 
 from onset.measures.drops import (
     count_drops,
     crossing_step,
     dwell,
     find_drops,
+    find_peaks,
     half_drop_step,
     map_curves,
     plateau_levels,
@@ -59,6 +62,18 @@ def test_units_floor_and_density_of_records_do_not_matter():
     ):
         np.testing.assert_allclose(found.position, wanted.position, rtol=0.02)
         np.testing.assert_allclose(found.height, wanted.height, rtol=0.05)
+
+
+@pytest.mark.parametrize("levels", [3, 8, 1000])
+@pytest.mark.parametrize("seed", range(5))
+def test_peaks_are_those_of_scipy(seed, levels):
+    values = np.random.default_rng(seed).integers(levels, size=300).repeat(1 + seed).astype(float)
+    peaks, prominences = find_peaks(values)
+    wanted, properties = signal.find_peaks(values, prominence=0)
+    np.testing.assert_array_equal(peaks, wanted)
+    np.testing.assert_array_equal(prominences, properties["prominences"])
+    for few in (np.zeros(4), np.arange(5.0), np.arange(5.0)[::-1], np.array([2.0])):
+        assert len(find_peaks(few)[0]) == 0
 
 
 def test_what_is_no_drop():

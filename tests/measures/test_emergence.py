@@ -71,9 +71,10 @@ def test_exponential_curves_have_the_stated_span():
 
 
 def test_beginning_of_a_drop():
-    # Rates 0, 0.001, 0.01, 0.04, 0.02 a step: the second interval is the last below a quarter of 0.04.
+    # Rates 0, 0.001, 0.01, 0.04, 0.02 a step: the second interval is the last below a tenth of 0.04.
     progress = curve([0, 0, 0.01, 0.16, 0.56, 0.76], [0, 10, 20, 35, 45, 55])
     assert float(drop_start(progress)) == 20
+    assert float(drop_start(progress, 0.3)) == 35
     assert np.isnan(drop_start(curve([0, 1, 1], [0, 1, 2])))
 
 

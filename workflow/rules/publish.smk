@@ -5,6 +5,7 @@ localrules:
     publish_result,
     publish_checkpoint,
     publish_claims,
+    publish_table,
     publish_figure,
     link_figure,
     link_headline,
@@ -51,6 +52,14 @@ use rule publish_result as publish_claims with:
     output:
         file="results/{scale}/{paper}/claims/{name}.json",
         record=FLOW.record("results/{scale}/{paper}/claims/{name}.json"),
+
+
+use rule publish_result as publish_table with:
+    input:
+        unpack(FLOW.publishes("results/{scale}/{paper}/{name}.csv", ancient)),
+    output:
+        file="results/{scale}/{paper}/{name}.csv",
+        record=FLOW.record("results/{scale}/{paper}/{name}.csv"),
 
 
 use rule publish_result as publish_figure with:

@@ -39,6 +39,8 @@ def params(
     from onset.store.atomic import write_text
 
     plan = _plan()
+    for line in plan.warnings():
+        typer.echo(f"onset: warning: {line}", err=True)
     if result is not None:
         write_text(result, f"params.yaml is valid at the scales {', '.join(plan.parameters.scales)}\n")
         return

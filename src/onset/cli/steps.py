@@ -34,6 +34,7 @@ def register(app: typer.Typer) -> None:
     for kind in ("data", "train", "sample", "simulate", "theory", "gather"):
         app.command(kind, help=f"Run a {kind} step.", rich_help_panel=PIPELINE, hidden=True)(_compute)
     app.command("draw", help="Draw a figure.", hidden=True)(_draw)
+    app.command("tabulate", help="Make a table.", hidden=True)(_tabulate)
     app.command("check", help="Evaluate the claims of a figure.", hidden=True)(_check)
 
 
@@ -59,6 +60,14 @@ def _draw(spec: Spec, result: Target, root: Root, log: Log = None) -> None:
         from onset.pipeline.execute import draw_figure
 
         draw_figure(parsed, project, result, reporter)
+
+
+def _tabulate(spec: Spec, result: Target, root: Root, log: Log = None) -> None:
+    _limit_threads(1)
+    with _reporting(spec, log, root) as (parsed, project, reporter):
+        from onset.pipeline.execute import make_table
+
+        make_table(parsed, project, result, reporter)
 
 
 def _check(spec: Spec, result: Target, root: Root, log: Log = None) -> None:

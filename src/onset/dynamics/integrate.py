@@ -54,9 +54,14 @@ def integrate_flow(
     if not np.all(np.isfinite(vector)):
         raise OnsetError(f"{label}: the state is not finite at the start of the integration")
 
+    places, begin = [], 0
+    for name, value in start.items():
+        places.append((name, slice(begin, begin + int(np.size(value))), np.shape(value)))
+        begin = places[-1][1].stop
+
     def derivative(t: float, y: Array) -> Array:
-        rates = flow(t, unpack(y, start))
-        return pack({name: rates[name] for name in start})
+        rates = flow(t, {name: y[place].reshape(shape) for name, place, shape in places})
+        return np.concatenate([np.ravel(rates[name]) for name, _, _ in places])
 
     # Dense output instead of t_eval, so that the last time is the last accepted step.
     with np.errstate(over="ignore", invalid="ignore"):

@@ -80,7 +80,7 @@ def drop_span(progress: xr.DataArray, dim: str = "step") -> xr.DataArray:
     return _without(progress, dim, found)
 
 
-def drop_start(progress: xr.DataArray, share: float = 0.25, dim: str = "step") -> xr.DataArray:
+def drop_start(progress: xr.DataArray, share: float = 0.1, dim: str = "step") -> xr.DataArray:
     """Step at which the steepest change begins: where the interval ends that is the last slow one before it.
 
     Slow is slower than `share` of the steepest rate.  NaN where none before it is.

@@ -26,6 +26,10 @@ def _count_seeds(found: Any) -> Any:
     return tuple(range(found)) if type(found) is int and found >= 1 else found
 
 
+def _drop_nulls(runs: dict[str, Any]) -> dict[str, Any]:
+    return {label: override for label, override in runs.items() if override is not None}
+
+
 def _decreasing(values: tuple[float, ...]) -> tuple[float, ...]:
     if list(values) != sorted(values, reverse=True):
         raise ValueError("should be in decreasing order (equal values are allowed)")
@@ -170,7 +174,7 @@ class Training(Section):
     record_every: PositiveInt = Field(description="epochs between two records of losses and value weights")
     snapshot_every: PositiveInt = Field(description="epochs between two records of all weights")
     seeds: Seeds
-    runs: dict[str, RunOverride | None] = Field(
+    runs: Annotated[dict[str, RunOverride | None], AfterValidator(_drop_nulls)] = Field(
         min_length=1, description="runs by name, each with what it overrides; null leaves one out"
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ class Parameters:
 
     `sections[scale][paper][name]` is the typed section `name` of `paper` at `scale`.
     `seeds[scale][paper]` is the paper's root seed.  `plotting[scale]` is the shared look of the figures.
+    `overlays[scale]` is what the scale sets differently, as it stands in the file.
     """
 
     scale: str
@@ -40,11 +41,18 @@ class Parameters:
     sections: Mapping[str, Mapping[str, Mapping[str, BaseModel]]]
     seeds: Mapping[str, Mapping[str, int]]
     plotting: Mapping[str, BaseModel]
+    overlays: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def scales(self) -> tuple[str, ...]:
         """The names of all scales, `paper` first."""
         return tuple(self.sections)
+
+    def advise(self, scale: str, paper: str, check: Check) -> list[str]:
+        """What `check` says about a paper's sections at one scale, one line each, under the keys' paths."""
+        found = [((paper, *where.split(".")), what) for where, what in check(self.sections[scale][paper])]
+        placed = [_placed(problem, scale, self.overlays.get(scale, {})) for problem in found]
+        return [f"{spell(where)} {what}" for where, what in placed]
 
 
 def load_parameters(path: Path, papers: Mapping[str, PaperSchema], plotting: type[BaseModel]) -> Parameters:
@@ -89,7 +97,8 @@ def load_parameters(path: Path, papers: Mapping[str, PaperSchema], plotting: typ
     problems = list(dict.fromkeys(problems))
     if problems:
         raise _refused(path, problems)
-    return Parameters(raw["scale"], raw["device"], sections, seeds, looks)
+    overlays = {scale: overlay or {} for scale, overlay in scales.items()}
+    return Parameters(raw["scale"], raw["device"], sections, seeds, looks, overlays)
 
 
 def _lay(base: Any, overlay: Mapping, key: str) -> Any:

@@ -56,6 +56,8 @@ class Experiment(_Closed):
     threads: int = Field(default=1, ge=1)
     memory_mb: int = Field(default=2000, ge=100)
     gpu: int = Field(default=0, ge=0, le=1)
+    cost: dict[Name, Annotated[float, Field(gt=0)]] = {}
+    """CPU seconds at a scale, as once measured on a core without a GPU; shown until it has run here."""
 
 
 class Figure(_Closed):
@@ -69,20 +71,40 @@ class Figure(_Closed):
     claims: CodeReference | None = None
 
 
+class Table(_Closed):
+    """A table of parameters or results, published as CSV; it may read the section of any experiment."""
+
+    title: str
+    code: CodeReference
+    needs: dict[Name, Name] = {}
+    reads: Reads = {}
+
+
 class Paper(_Closed):
-    """One paper: shared parameter sections, experiments, figures."""
+    """One paper: shared parameter sections, experiments, figures, tables.
+
+    `check` names a function that refuses sections which do not go together; `warn` one of the same form whose
+    lines are shown before a build, and nothing is refused.  Both get the typed sections of one scale by name
+    and give pairs of a key's path and what there is to say.
+    """
 
     title: str
     reference: str
     check: CodeReference | None = None
+    warn: CodeReference | None = None
     sections: dict[Name, CodeReference] = {}
     experiments: dict[Name, Experiment]
     figures: dict[Name, Figure]
+    tables: dict[Name, Table] = {}
 
     def names(self) -> Iterator[tuple[str, Any]]:
-        """All experiments and figures by name."""
+        """All experiments and figures by name: those with a section of their own."""
         yield from self.experiments.items()
         yield from self.figures.items()
+
+    def section_type(self, name: str) -> str:
+        """The type of a shared section, or of an experiment's own, as the catalogue names it."""
+        return self.sections[name] if name in self.sections else self.experiments[name].parameters
 
 
 class Catalogue(_Closed):
@@ -122,17 +144,18 @@ def load_catalogue(path: Path) -> Catalogue:
 
 def _check_references(catalogue: Catalogue) -> Iterator[str]:
     for paper_name, paper in catalogue.papers.items():
-        names = [*paper.sections, *paper.experiments, *paper.figures, "seed"]
+        names = [*paper.sections, *paper.experiments, *paper.figures, *paper.tables, "seed"]
         for clash in sorted({name for name in names if names.count(name) > 1}):
-            yield f"{paper_name}: two sections, experiments or figures are called '{clash}'"
-        for name, entry in paper.names():
+            yield f"{paper_name}: two sections, experiments, figures or tables are called '{clash}'"
+        for name, entry in [*paper.names(), *paper.tables.items()]:
             for need in entry.needs.values():
                 if need not in paper.experiments:
                     yield f"{paper_name}.{name} needs '{need}', which is no experiment of {paper_name}"
             for role in {"own", "seed", "plotting"} & set(entry.reads):
                 yield f"{paper_name}.{name} reads a section as '{role}', which is taken"
+            readable = {*paper.sections, *(paper.experiments if isinstance(entry, Table) else ())}
             for section in entry.reads.values():
-                if section not in paper.sections:
+                if section not in readable:
                     yield f"{paper_name}.{name} reads '{section}', which is no section of {paper_name}"
         yield from _check_circles(paper_name, paper)
     for headline, target in catalogue.headlines.items():

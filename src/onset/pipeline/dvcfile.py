@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from typing import Any
 
 from ruamel.yaml import YAML
 
-from onset.pipeline.catalogue import WITH_CHECKPOINT, Catalogue, Paper
+from onset.pipeline.catalogue import WITH_CHECKPOINT, Catalogue, Paper, Table
 
 HEAD = """\
 # Generated from workflow/catalogue.yaml by `onset dvc --write`; do not edit.
@@ -49,6 +50,7 @@ def _paper_stages(name: str, paper: Paper) -> dict[str, Any]:
     if any(entry.kind in WITH_CHECKPOINT for entry in rest.values()):
         results.append(f"{folder}/checkpoints")
     figures = [f"figures/{SCALE}/{name}/{key}.pdf{record}" for key in paper.figures for record in RECORD]
+    tables = [f"{folder}/{key}.csv{record}" for key in paper.tables for record in RECORD]
     claims = [f"{folder}/claims"] if any(figure.claims for figure in paper.figures.values()) else []
     datasets = [f"{folder}/data"] if data else []
     stages = {}
@@ -59,9 +61,9 @@ def _paper_stages(name: str, paper: Paper) -> dict[str, Any]:
             "results", name, datasets, ["device", *_params(name, rest)], results
         )
     if figures:
-        params = ["plotting", *_params(name, paper.figures)]
+        params = ["plotting", *_params(name, paper.figures, paper.tables)]
         stages[f"figures-{name}"] = _stage(
-            "figures", name, [*datasets, *results], params, [*figures, *claims]
+            "figures", name, [*datasets, *results], params, [*figures, *claims, *tables]
         )
     return stages
 
@@ -76,8 +78,9 @@ def _stage(part: str, paper: str, needs: list[str], params: list[str], outs: lis
     }
 
 
-def _params(paper: str, entries: dict[str, Any]) -> list[str]:
-    """Keys of params.yaml that a stage reads: the seed, shared sections, and each entry's own."""
-    shared = sorted({section for entry in entries.values() for section in entry.reads.values()})
+def _params(paper: str, entries: dict[str, Any], tables: Mapping[str, Table] | None = None) -> list[str]:
+    """Keys of params.yaml that a stage reads: the seed, what entries and tables read, each entry's own."""
+    readers = [*entries.values(), *(tables or {}).values()]
+    shared = sorted({section for entry in readers for section in entry.reads.values()})
     seeded = any(getattr(entry, "kind", None) in ("data", "train", "sample") for entry in entries.values())
     return [f"{paper}.{key}" for key in [*(["seed"] if seeded else []), *shared, *entries]]

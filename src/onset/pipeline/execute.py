@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from onset.errors import OnsetError
 from onset.job.context import Job, Result
+from onset.job.diverged import Diverged
 from onset.job.progress import Reporter
 from onset.job.state import SavedState
 from onset.pipeline import provenance
 from onset.pipeline.catalogue import resolve_code
+from onset.pipeline.outcome import keep_finished, write_outcome
 from onset.pipeline.project import Project
 from onset.pipeline.source import changed_since, digest_source
 from onset.randomness import Streams
@@ -150,7 +152,8 @@ def compute(
 ) -> None:
     """Run a data, train, sample, simulate, theory or gather step and write its files.
 
-    Raises OnsetError where the plan is out of date, an input is damaged, or the step itself refuses.
+    Raises OnsetError where the plan is out of date, an input is damaged, or the step itself refuses; where
+    members of it diverged, after what finished was kept (see `onset.pipeline.outcome.keep_finished`).
     """
     check_source(spec, project)
     with alone(project, spec["recipe"]) as waited:
@@ -164,35 +167,17 @@ def compute(
 
             outcome = join_blocks(job, spec)
         else:
-            made = resolve_code(spec["code"])(job)
+            try:
+                made = resolve_code(spec["code"])(job)
+            except Diverged as error:
+                seconds = time.monotonic() - began
+                told = keep_finished(error, spec, project, result, checkpoint, job.device, threads, seconds)
+                raise OnsetError(told) from None
             outcome = made if isinstance(made, Result) else Result(made)
-        _write(outcome, spec, project, result, checkpoint, job.device, threads, time.monotonic() - began)
+        seconds = time.monotonic() - began
+        write_outcome(outcome, spec, project, result, checkpoint, job.device, threads, seconds)
         if job.saved is not None:
             job.saved.remove()
-
-
-def _write(
-    outcome: Result,
-    spec: Mapping[str, Any],
-    project: Project,
-    result: Path,
-    checkpoint: Path | None,
-    device: str,
-    threads: int,
-    seconds: float,
-) -> None:
-    from onset.store.checkpoints import write_checkpoint
-    from onset.store.netcdf import write_result
-
-    attributes = provenance.inside(spec, device, threads)
-    floats = {str(v.dtype) for v in outcome.dataset.data_vars.values() if v.dtype.kind == "f"}
-    attributes["dtype"] = ",".join(sorted(floats)) or "int"
-    record = provenance.beside(spec, project.root, device, seconds)
-    if checkpoint is not None:
-        if outcome.checkpoint is None:
-            raise OnsetError(f"{spec['code']} is a {spec['kind']} step, but it returned no checkpoint")
-        write_checkpoint(outcome.checkpoint, checkpoint, attributes, record)
-    write_result(outcome.dataset, result, attributes, record)
 
 
 def draw_figure(spec: Mapping[str, Any], project: Project, target: Path, reporter: Reporter) -> None:
@@ -206,6 +191,18 @@ def draw_figure(spec: Mapping[str, Any], project: Project, target: Path, reporte
     record = provenance.beside(spec, project.root, "cpu", time.monotonic() - began)
     save_figure(figure, target, job.sections["plotting"], spec, record)
     reporter.line(f"drew {spec['paper']}/{spec['name']}")
+
+
+def make_table(spec: Mapping[str, Any], project: Project, target: Path, reporter: Reporter) -> None:
+    """Make a table and write it as CSV, with what made it in comments at its head."""
+    from onset.store.tables import write_table
+
+    check_source(spec, project)
+    began = time.monotonic()
+    frame = resolve_code(spec["code"])(build_job(spec, project, "cpu", reporter))
+    record = provenance.beside(spec, project.root, "cpu", time.monotonic() - began)
+    write_table(frame, target, provenance.heading(spec), record)
+    reporter.line(f"made the table {spec['paper']}/{spec['name']}")
 
 
 def check_claims(spec: Mapping[str, Any], project: Project, target: Path, reporter: Reporter) -> None:

@@ -29,7 +29,7 @@ class Flow:
     """The plan as the rules see it: constraints, inputs, parameters and targets."""
 
     def __init__(self, root: str, main: bool) -> None:
-        """Plan everything; in the main process (`main`), also bring store and pointers into step."""
+        """Plan everything; in the main process (`main`) also warn, and bring store and pointers into step."""
         os.environ["ONSET_PLANNED"] = repr(time.time())
         project = Project(Path(root), Path.cwd())
         self.plan = Plan(project)
@@ -49,6 +49,8 @@ class Flow:
         self._links = self.plan.links()
         if main:
             self._require_writable()
+            for line in self.plan.warnings():
+                print(f"onset: warning: {line}", file=sys.stderr)
             Index(self.plan).take_in()
 
     @property
@@ -210,13 +212,17 @@ class Flow:
         )
 
     def targets(self, scale: str, paper: str | None = None, part: str = "all") -> list[str]:
-        """Published paths of a scale: `data`, `results` with checkpoints, `figures` with claims, or `all`."""
-        parts = {"data": ("data",), "figures": ("figures", "claims")}
+        """Published paths of a scale.
+
+        `part`: `data`, `results` with checkpoints, `figures` with claims and tables, or `all`.
+        """
+        shown = ("figures", "claims", "tables")
+        parts = {"data": ("data",), "figures": shown}
         found = []
         for path, (step, extension) in self._published.items():
             if step.scale != scale or extension == "png" or (paper is not None and step.paper != paper):
                 continue
-            kind = step.kind if step.kind in ("data", "figures", "claims") else "results"
+            kind = step.kind if step.kind in ("data", *shown) else "results"
             if part == "all" or kind in parts.get(part, (part,)):
                 found.append(path)
                 found += [link for link, target in self._links.items() if target == path]

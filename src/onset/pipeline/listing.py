@@ -21,12 +21,12 @@ def format_list(plan: Plan, scale: str | None) -> str:
     lines = []
     for paper_name, paper in plan.catalogue.papers.items():
         lines += [f"{paper_name}: {paper.title} ({paper.reference})"]
-        for name, entry in paper.names():
-            kind = getattr(entry, "kind", "figure")
+        for name, entry in [*paper.names(), *paper.tables.items()]:
+            kind = getattr(entry, "kind", "table" if name in paper.tables else "figure")
             lines.append(f"  {name:<22}{kind:<10}{entry.title}")
             for each in scales:
                 steps = plan.steps(each)
-                step = steps.results.get((paper_name, name)) or steps.figures[paper_name, name]
+                step = steps.find(paper_name, name)
                 lines.append(
                     f"      {each:<8}{_state(step, plan, index):<14}{_cost(step, plan):<10}{_path(step)}"
                 )
@@ -50,7 +50,7 @@ def _state(step: Step, plan: Plan, index: Index) -> str:
 
 
 def _cost(step: Step, plan: Plan) -> str:
-    """Seconds of computing, summed over blocks; empty where it is not known."""
+    """Time of computing, summed over blocks; what the catalogue states (~) where it has not run here."""
     parts = [*step.needs.values(), step] if step.kind == "gather" else [step]
     seconds = 0.0
     for part in parts:
@@ -58,9 +58,16 @@ def _cost(step: Step, plan: Plan) -> str:
             read_record(Path(_path(part))) if part.members is None else None
         )
         if record is None or record["recipe"] != part.recipe or "seconds" not in record:
-            return ""
+            stated = getattr(step.entry, "cost", {}).get(step.scale)
+            return f"~{_spell(stated)}" if stated else ""
         seconds += record["seconds"]
-    return f"{seconds:.1f} s"
+    return _spell(seconds)
+
+
+def _spell(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def gather_claims(plan: Plan, scale: str, paper: str | None) -> tuple[str, bool]:

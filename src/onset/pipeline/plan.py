@@ -8,7 +8,7 @@ from onset.errors import OnsetError
 from onset.params.plotting import Plotting
 from onset.params.resolve import Parameters, load_parameters
 from onset.params.validate import nearest
-from onset.pipeline.catalogue import Catalogue, load_catalogue
+from onset.pipeline.catalogue import Catalogue, load_catalogue, resolve_code
 from onset.pipeline.project import Project
 from onset.pipeline.steps import Step, Steps
 
@@ -29,6 +29,17 @@ class Plan:
     def parameters(self) -> Parameters:
         """params.yaml, validated at every scale."""
         return load_parameters(self.project.parameters, self.catalogue.schemas(), Plotting)
+
+    def warnings(self) -> list[str]:
+        """What the papers' `warn` functions say about params.yaml, a line each with key, value and bound."""
+        warned = {name: paper.warn for name, paper in self.catalogue.papers.items() if paper.warn}
+        lines = [
+            line
+            for name, code in warned.items()
+            for scale in self.scales
+            for line in self.parameters.advise(scale, name, resolve_code(code))
+        ]
+        return list(dict.fromkeys(lines))
 
     @property
     def scales(self) -> tuple[str, ...]:

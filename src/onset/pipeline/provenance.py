@@ -34,6 +34,17 @@ def inside(spec: Mapping[str, Any], device: str, threads: int) -> dict[str, Any]
     return attributes
 
 
+def heading(spec: Mapping[str, Any]) -> dict[str, str]:
+    """What stands at the head of a table: the same whenever the same recipe is built again."""
+    return {
+        "title": spec["title"],
+        "onset_step": f"{spec['paper']}/{spec['name']}",
+        "scale": spec["scale"],
+        "onset_recipe": spec["recipe"],
+        "onset_version": __version__,
+    }
+
+
 def beside(spec: Mapping[str, Any], root: Path, device: str, seconds: float) -> dict[str, Any]:
     """The record beside a file: who made it, with what, when it ran how long, and from what."""
     return {

@@ -14,18 +14,16 @@ from typing import Any
 from pydantic import BaseModel
 
 from onset.params.resolve import Parameters
-from onset.pipeline.catalogue import WITH_CHECKPOINT, Catalogue, Experiment, Figure, Paper
+from onset.pipeline.catalogue import WITH_CHECKPOINT, Catalogue, Experiment, Figure, Paper, Table
+from onset.pipeline.recipe import compute_recipe
 from onset.pipeline.source import digest_modules, digest_source
-from onset.store.digest import digest_json
-
-STORE_FORMAT = 1
-"""Changes when what is written for the same parameters and source changes."""
 
 PLOTTING = "onset.params.plotting:Plotting"
 BEHIND = {
     "claims": "onset.claims.verdict:evaluate",
     "figures": "onset.plotting.save:save_figure",
     "gather": "onset.store.join:join_datasets",
+    "tables": "onset.store.tables:write_table",
     **dict.fromkeys(("data", "train", "sample"), "onset.randomness:Streams"),
 }
 """What every step of a kind goes through, and its result depends on, besides its own code."""
@@ -35,8 +33,8 @@ BEHIND = {
 class Step:
     """One job of the pipeline and the file it makes.
 
-    `kind` is the catalogue's, or `gather`, `figures`, `claims`.  `name` is unique within paper and scale:
-    an experiment (`linear_sgld`), a block of it (`linear_sgld.chain0-3`) or a figure (`fig4`).
+    `kind` is the catalogue's, or `gather`, `figures`, `claims`, `tables`.  `name` is unique within paper and
+    scale: an experiment (`linear_sgld`), a block of it (`linear_sgld.chain0-3`), a figure (`fig4`), a table.
     `parameters` holds what enters the recipe: `own`, shared sections by role, and `seed`; `models` names
     the types of its sections, `references` the callables whose source enters, `source` the digest of the
     `modules` that these import.  `whole` holds the number of all members and of a block, for a block; it is
@@ -55,7 +53,7 @@ class Step:
     references: tuple[str, ...]
     modules: dict[str, str]
     models: dict[str, str]
-    entry: Experiment | Figure = field(compare=False)
+    entry: Experiment | Figure | Table = field(compare=False)
     whole: dict[str, int] = field(default_factory=dict)
     members: tuple[int, ...] | None = None
     dimension: str | None = None
@@ -63,9 +61,8 @@ class Step:
     @property
     def folder(self) -> str:
         """Subfolder of the store and of the published results."""
-        return {"data": "data/", "figures": "figures/", "claims": "claims/"}.get(
-            self.kind, "blocks/" if self.members is not None else ""
-        )
+        folders = {"data": "data/", "figures": "figures/", "claims": "claims/"}
+        return folders.get(self.kind, "blocks/" if self.members is not None else "")
 
     @property
     def extensions(self) -> tuple[str, ...]:
@@ -74,6 +71,8 @@ class Step:
             return ("pdf", "png")
         if self.kind == "claims":
             return ("json",)
+        if self.kind == "tables":
+            return ("csv",)
         return ("nc", "safetensors") if self.has_checkpoint else ("nc",)
 
     @property
@@ -107,6 +106,7 @@ class Steps:
         self.results: dict[tuple[str, str], Step] = {}
         self.figures: dict[tuple[str, str], Step] = {}
         self.claims: dict[tuple[str, str], Step] = {}
+        self.tables: dict[tuple[str, str], Step] = {}
         for paper_name, paper in catalogue.papers.items():
             for name in paper.experiments:
                 self._experiment(paper_name, paper, name)
@@ -114,6 +114,8 @@ class Steps:
                 self.figures[paper_name, name] = self._figure(paper_name, paper, name, figure)
                 if figure.claims:
                     self.claims[paper_name, name] = self._claims(paper_name, name, figure, figure.claims)
+            for name, table in paper.tables.items():
+                self.tables[paper_name, name] = self._table(paper_name, paper, name, table)
 
     def __iter__(self) -> Iterator[Step]:
         """Every step, those that are needed before those that need them."""
@@ -123,6 +125,11 @@ class Steps:
             yield step
         yield from self.figures.values()
         yield from self.claims.values()
+        yield from self.tables.values()
+
+    def find(self, paper: str, name: str) -> Step:
+        """The step of an experiment, figure or table.  Raises KeyError where there is none."""
+        return {**self.results, **self.figures, **self.tables}[paper, name]
 
     def _section(self, paper: str, name: str) -> BaseModel:
         return self.parameters.sections[self.scale][paper][name]
@@ -215,24 +222,33 @@ class Steps:
             entry=figure,
         )
 
+    def _table(self, paper_name: str, paper: Paper, name: str, table: Table) -> Step:
+        return self._step(
+            paper=paper_name,
+            scale=self.scale,
+            name=name,
+            kind="tables",
+            code=table.code,
+            parameters=self._sections(paper_name, table.reads),
+            models={role: paper.section_type(section) for role, section in table.reads.items()},
+            needs={role: self.results[paper_name, need] for role, need in table.needs.items()},
+            entry=table,
+        )
+
     def _step(self, **given: Any) -> Step:
         references = (given["code"],) if given["code"] else ()
         if given["kind"] in BEHIND:
             references = (*references, BEHIND[given["kind"]])
         source = digest_source(self.source, references)
         modules = digest_modules(self.source, references)
-        identity = {
-            "format": STORE_FORMAT,
-            "paper": given["paper"],
-            "name": given["name"],
-            "kind": given["kind"],
-            "parameters": given["parameters"],
-            "members": list(given.get("members") or []),
-            "source": source,
-            "needs": {role: need.recipe for role, need in given["needs"].items()},
-        }
-        if given["kind"] in ("figures", "claims"):
-            identity["scale"] = given["scale"]
-        return Step(
-            recipe=digest_json(identity), source=source, references=references, modules=modules, **given
+        recipe = compute_recipe(
+            paper=given["paper"],
+            scale=given["scale"],
+            name=given["name"],
+            kind=given["kind"],
+            parameters=given["parameters"],
+            members=given.get("members"),
+            source=source,
+            needs={role: need.recipe for role, need in given["needs"].items()},
         )
+        return Step(recipe=recipe, source=source, references=references, modules=modules, **given)

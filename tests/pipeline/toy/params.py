@@ -23,6 +23,13 @@ class Walk(Section):
     pause: float = Field(ge=0, description="seconds to wait after each step")
 
 
+class Race(Section):
+    seeds: tuple[int, ...] = Field(strict=False, min_length=1, description="seeds of the runners")
+    runs: tuple[str, ...] = Field(strict=False, min_length=1, description="names of the runs")
+    steps: PositiveInt = Field(description="steps of each runner")
+    growth: PositiveFloat = Field(description="what a step of the fastest runner multiplies")
+
+
 class Line(Section):
     offset: float = Field(description="added to the mean")
 
@@ -34,3 +41,8 @@ class WalkFigure(Section):
 def check(sections):
     if sections["fit"].steps > 10_000:
         yield "fit.steps", "a toy walks at most 10000 steps"
+
+
+def warn(sections):
+    if sections["fit"].rate > 1:
+        yield "fit.rate", f"= {sections['fit'].rate:g}: is above 1, beyond which a walk overshoots"

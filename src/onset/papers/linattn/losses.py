@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -49,7 +51,7 @@ class PopulationLoss:
     """
 
     def __init__(self, eigenvalues: np.ndarray, second: np.ndarray, r1: float = 1.0) -> None:
-        self.trace = float(eigenvalues.sum())
+        self.trace: np.ndarray | float = float(eigenvalues.sum())
         self.target = np.diag(r1 * eigenvalues**2).ravel()
         self.weight = np.outer(second, eigenvalues).ravel()
 
@@ -61,3 +63,22 @@ class PopulationLoss:
         found -= self.target
         found *= 2
         return found
+
+
+def join_losses(losses: Sequence[Loss], counts: Sequence[int]) -> Loss:
+    """One loss for all members, those of the first loss first; `counts` says how many each has.
+
+    All losses are of one kind.
+    """
+    sets = [loss for loss in losses if isinstance(loss, SetLoss)]
+    if len(sets) == len(losses):
+        return SetLoss(*(np.concatenate([getattr(one, name) for one in sets]) for name in "Sbc"))
+    populations = [loss for loss in losses if isinstance(loss, PopulationLoss)]
+    if len(populations) != len(losses):
+        raise TypeError("losses of different kinds cannot be joined")
+    if all(one is populations[0] for one in populations):
+        return populations[0]
+    found = copy(populations[0])
+    for name in ("trace", "target", "weight"):
+        setattr(found, name, np.repeat([getattr(one, name) for one in populations], counts, axis=0))
+    return found

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from onset.errors import OnsetError
 from onset.job.context import Result
+from onset.job.diverged import Diverged, Kept, note_lost, spell_lost
 from onset.job.loop import run_resumable
 from onset.papers.linattn.losses import SetLoss
 from onset.papers.linattn.models import Full, descend
@@ -32,7 +32,8 @@ def train_mixture(job: Job) -> Result:
 
     Merged key-query attention with all blocks free: what a fixed w leaves in the weights is in the side
     blocks.  The start of a seed is the same at every share.  Record 0 is the start.
-    Raises OnsetError naming experiment, share, seed and step where the loss is no longer finite.
+    A seed whose loss is no longer finite at some share lets the others finish; raises Diverged then, with
+    experiment, share, seed and the record's step, and with the results of the other seeds.
     Source: Figure 14 of arXiv 2501.16265.
     """
     own: MixtureTraining = job.own
@@ -60,6 +61,7 @@ def train_mixture(job: Job) -> Result:
     epochs = list_records(own.epochs, own.record_every)
     index = {epoch: k for k, epoch in enumerate(epochs)}
     records = {name: np.full((len(epochs), *batch), np.nan) for name in LOSSES}
+    lost = np.full(batch, -1)
 
     def observe(epoch: int) -> None:
         if epoch not in index:
@@ -67,35 +69,45 @@ def train_mixture(job: Job) -> Result:
         coefficients = model.coefficients(weights)
         for name, loss in losses.items():
             records[name][index[epoch]] = loss.value(coefficients).reshape(batch)
-        bad = np.argwhere(~np.isfinite(records["loss"][index[epoch]]))
-        if len(bad):
-            raise OnsetError(
-                f"{job.paper}/{job.name}: the loss at share {shares[bad[0][0]]:g}, seed {seeds[bad[0][1]]} "
-                f"is not finite after {epoch} steps; lower learning_rate, which is {own.learning_rate:g}"
-            )
+        note_lost(lost, records["loss"][index[epoch]], epoch)
 
     def advance(begin: int, end: int) -> None:
         for epoch in range(begin, end):
             if epoch == 0:
                 observe(0)
+            if epoch in index and lost.min() >= 0:
+                return
             descend(model, losses["loss"], weights, own.learning_rate)
             observe(epoch + 1)
 
-    changed = {**{f"weights.{name}": array for name, array in weights.items()}, **records}
+    changed = {**{f"weights.{name}": array for name, array in weights.items()}, **records, "lost": lost}
     with np.errstate(over="ignore", invalid="ignore"):
         run_resumable(job, own.epochs, CHUNK, changed, advance, "epochs")
-    variables = {
-        name: (
-            ("share", "seed", "epoch"),
-            np.moveaxis(records[name], 0, -1).astype(np.float32),
-            {"long_name": text, "units": "1"},
-        )
-        for name, (_, text) in LOSSES.items()
-    }
-    coordinates = {
-        "share": sets["share"],
-        "seed": sets["seed"],
-        "epoch": ("epoch", np.asarray(epochs), {"long_name": "epochs done", "units": "1"}),
-    }
-    checkpoint = {name: array.reshape(*batch, *array.shape[1:]) for name, array in weights.items()}
-    return Result(xr.Dataset(variables, coords=coordinates), checkpoint)
+
+    def collect(members: list[int]) -> Result:
+        variables = {
+            name: (
+                ("share", "seed", "epoch"),
+                np.moveaxis(records[name][:, :, members], 0, -1).astype(np.float32),
+                {"long_name": text, "units": "1"},
+            )
+            for name, (_, text) in LOSSES.items()
+        }
+        coordinates = {
+            "share": sets["share"],
+            "seed": sets["seed"][members],
+            "epoch": ("epoch", np.asarray(epochs), {"long_name": "epochs done", "units": "1"}),
+        }
+        checkpoint = {
+            name: array.reshape(*batch, *array.shape[1:])[:, members] for name, array in weights.items()
+        }
+        return Result(xr.Dataset(variables, coords=coordinates), checkpoint)
+
+    if lost.max() < 0:
+        return collect(list(range(len(seeds))))
+    names = [f"share {share:g}, seed {seed}" for share in shares for seed in seeds]
+    told = f"{job.paper}/{job.name}: the loss at {spell_lost(names, lost.ravel())}; "
+    told += f"lower learning_rate, which is {own.learning_rate:g}, or init_std, or leave them out"
+    finished = np.flatnonzero((lost < 0).all(0)).tolist()
+    change = {"seeds": [seeds[i] for i in finished]}
+    raise Diverged(told, [Kept(change, collect(finished))] if finished else [])

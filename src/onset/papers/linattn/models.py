@@ -89,9 +89,12 @@ class Full:
         a, b = pair_indices(D)
         n = D + 1
         self.D, self.upper, self.lower = D, a * n + b, b * n + a
-        self.twice = (a != b).astype(np.float64)[:, None]
-        self.unfold = np.empty(n * n, dtype=np.int64)
-        self.unfold[self.upper] = self.unfold[self.lower] = np.arange(len(a))
+        self.twice = np.repeat((a != b).astype(np.float64), D)
+        pair = np.empty((n, n), dtype=np.int64)
+        pair[a, b] = pair[b, a] = np.arange(len(a))
+        self.unfold = pair.ravel()
+        # Entries (a, b, c) of g in the order b, c, a: BLAS is slow on the transpose of such small matrices.
+        self.turned = (pair[:, :, None] * D + np.arange(D)).transpose(1, 2, 0).ravel()
 
     def _extended(self, weights: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         vt = np.concatenate([weights["v_side"], weights["v"][..., None]], -1)
@@ -107,10 +110,10 @@ class Full:
         vt, Ut = self._extended(weights)
         B, H, n = vt.shape
         C = np.matmul(vt.swapaxes(1, 2), Ut.reshape(B, H, -1)).reshape(B, n * n, self.D)
-        folded = C.take(self.lower, 1)
+        folded = C.take(self.lower, 1).reshape(B, -1)
         folded *= self.twice
-        folded += C.take(self.upper, 1)
-        return folded.reshape(B, -1)
+        folded += C.take(self.upper, 1).reshape(B, -1)
+        return folded
 
     def pull_back(self, weights: Mapping[str, np.ndarray], g: np.ndarray) -> Weights:
         """Gradients of the weights from that of the coefficients."""
@@ -118,23 +121,26 @@ class Full:
         B, H, n = vt.shape
         D = self.D
         gC = g.reshape(B, -1, D).take(self.unfold, 1).reshape(B, n, n * D)
-        dvt = np.matmul(Ut.reshape(B, H, -1), gC.swapaxes(1, 2))
-        dUt = np.matmul(vt, gC).reshape(B, H, n, D)
+        dvt = np.matmul(Ut.reshape(B, H, -1), g.take(self.turned, 1).reshape(B, n * D, n))
         found = {"v": dvt[..., D], "v_side": dvt[..., :D]}
         if "U" in weights:
-            return {**found, "U": dUt[:, :, :D], "u_side": dUt[:, :, D]}
-        dKt = np.matmul(weights["Q"], dUt.swapaxes(-1, -2))
+            dU, du = np.matmul(vt, gC[:, :, : D * D]), np.matmul(vt, gC[:, :, D * D :])
+            return {**found, "U": dU.reshape(B, H, D, D), "u_side": du}
+        Q, dUt = weights["Q"], np.matmul(vt, gC).reshape(B, H, n, D)
         return {
             **found,
-            "K": dKt[..., :D],
-            "k_side": dKt[..., D],
+            "K": np.matmul(Q, dUt[:, :, :D].swapaxes(-1, -2)),
+            "k_side": np.matmul(Q, dUt[:, :, D, :, None])[..., 0],
             "Q": np.matmul(self._keys(weights), dUt),
         }
 
 
-def descend(model: Reduced | Full, loss: Loss, weights: Weights, learning_rate: float) -> None:
-    """One full-batch step of plain gradient descent on all members, in place."""
+def descend(model: Reduced | Full, loss: Loss, weights: Weights, learning_rate: float | np.ndarray) -> None:
+    """One full-batch step of plain gradient descent on all members, in place; one rate, or one each (B,)."""
     gradients = model.pull_back(weights, loss.gradient(model.coefficients(weights)))
     for name, gradient in gradients.items():
-        gradient *= learning_rate
+        if isinstance(learning_rate, np.ndarray):
+            gradient *= learning_rate.reshape(-1, *[1] * (gradient.ndim - 1))
+        else:
+            gradient *= learning_rate
         weights[name] -= gradient

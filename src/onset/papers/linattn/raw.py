@@ -1,6 +1,7 @@
-"""Linear attention on the sequences themselves, in PyTorch: the plain reference of the moment form.
+"""Linear and softmax attention on the sequences themselves, in PyTorch: plain references, for autograd.
 
-A step costs P N (D+1)^2 and more, where the moment form costs the square of the number of features.
+A step of linear attention costs P N (D+1)^2 and more, where the moment form costs the square of the number of
+features.
 """
 
 from __future__ import annotations
@@ -42,6 +43,19 @@ def predict(weights: Mapping[str, Tensor], tokens: Tensor) -> Tensor:
     scores = torch.einsum("pna,bhad,pd->bhpn", tokens, key_query, tokens[:, -1, :-1])
     values = torch.einsum("pna,bha->bhpn", tokens, value)
     return (values * scores).sum((1, 3)) / N
+
+
+def predict_softmax(weights: Mapping[str, Tensor], tokens: Tensor) -> Tensor:
+    """sum_i sum_n softmax_n(q_i . t_n) (vt_i . t_n), q_i = Ut_i x_q, for every member and sequence: (B, P).
+
+    Tokens are (P, N+1, D+1), or (B, P, N+1, D+1) where members have sequences of their own.
+    Source: the softmax variant of arXiv 2501.16265, see `onset.papers.linattn.softmax`.
+    """
+    value, key_query = merge_heads(weights)
+    tokens = tokens.expand(len(value), -1, -1, -1)
+    scores = torch.einsum("bpna,bhad,bpd->bhpn", tokens, key_query, tokens[:, :, -1, :-1])
+    values = torch.einsum("bpna,bha->bhpn", tokens, value)
+    return (values * torch.softmax(scores, -1)).sum((1, 3))
 
 
 def predict_mlp(weights: Mapping[str, Tensor], x: Tensor, y: Tensor) -> Tensor:

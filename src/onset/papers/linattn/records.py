@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ import xarray as xr
 from onset.papers.linattn.models import SIDE, function_matrix
 
 if TYPE_CHECKING:
+    from onset.papers.linattn.batches import Batch
     from onset.papers.linattn.runs import Run
 
 VARIABLES = {
@@ -60,9 +62,9 @@ def conserved_quantities(weights: Mapping[str, np.ndarray]) -> tuple[np.ndarray,
 
 
 class Records:
-    """Arrays (record or snapshot, B, ...) of one run, float64, filled as it trains."""
+    """Arrays (record or snapshot, B, ...) of one run or batch of runs, float64, filled as it trains."""
 
-    def __init__(self, run: Run, records: int, snapshots: int) -> None:
+    def __init__(self, run: Run | Batch, records: int, snapshots: int) -> None:
         B, H = run.weights["v"].shape
         D, R = run.dimension, run.rank
         shapes: dict[str, tuple[int, ...]] = {
@@ -76,7 +78,7 @@ class Records:
         self.arrays = {name: np.full(shape, np.nan) for name, shape in shapes.items()}
         self.start = conserved_quantities(run.weights)
 
-    def write(self, k: int, run: Run) -> None:
+    def write(self, k: int, run: Run | Batch) -> None:
         """Fill record `k` from the run's weights as they are."""
         weights, arrays = run.weights, self.arrays
         A = function_matrix(weights)
@@ -91,12 +93,21 @@ class Records:
         sides = [np.abs(weights[name]).reshape(len(A), -1).max(1) for name in SIDE if name in weights]
         arrays["side_weight"][k] = np.max(sides, axis=0) if sides else 0.0
 
-    def keep(self, k: int, run: Run) -> None:
+    def keep(self, k: int, run: Run | Batch) -> None:
         """Fill snapshot `k`."""
         self.arrays["A"][k] = function_matrix(run.weights)
         for name, source in {"U": "U", "keys": "K", "queries": "Q"}.items():
             if name in self.arrays:
                 self.arrays[name][k] = run.weights[source]
+
+    def take(self, members: Sequence[int] | slice, rank: int) -> Records:
+        """The records of some members, by their place, with the first `rank` pairs of key and query."""
+        found = copy(self)
+        found.arrays = {
+            name: array[:, members, :, :rank] if name in ("keys", "queries") else array[:, members]
+            for name, array in self.arrays.items()
+        }
+        return found
 
 
 def build_dataset(

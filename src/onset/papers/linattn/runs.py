@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,13 +11,7 @@ import numpy as np
 from onset.errors import OnsetError
 from onset.papers.linattn.losses import Loss, PopulationLoss, SetLoss
 from onset.papers.linattn.models import Full, Reduced, Weights
-from onset.papers.linattn.spectrum import (
-    average_context_lengths,
-    list_eigenvalues,
-    mean_label_square,
-    square_context_covariance,
-)
-from onset.papers.linattn.stability import bound_learning_rate
+from onset.papers.linattn.stability import bound_run, describe_moments
 from onset.papers.linattn.starts import add_side_blocks, align_start, draw_start
 from onset.params.variants import expand_variants
 
@@ -42,6 +37,12 @@ class Run:
         """R of separate key and query, 0 of the other models."""
         return self.weights["K"].shape[2] if "K" in self.weights else 0
 
+    def take(self, members: Sequence[int]) -> Run:
+        """The run with some of its members, by their place; not to be trained on: its loss has them all."""
+        own = self.own.model_copy(update={"seeds": tuple(self.own.seeds[i] for i in members)})
+        weights = {name: array[list(members)] for name, array in self.weights.items()}
+        return replace(self, own=own, weights=weights)
+
 
 def prepare_runs(job: Job) -> list[Run]:
     """The runs of a training section in order, those set to null left out."""
@@ -50,12 +51,9 @@ def prepare_runs(job: Job) -> list[Run]:
 
 def _prepare(job: Job, label: str, own: Training) -> Run:
     task = job.sections[own.task]
-    eigenvalues = list_eigenvalues(task)
+    next_token = job.sections["next_token"] if own.loss == "next_token" else None
+    eigenvalues, second, r1 = describe_moments(own, task, next_token)
     D = len(eigenvalues)
-    r1, second = 1.0, square_context_covariance(eigenvalues, task.N)
-    if own.loss == "next_token":
-        r1, r2, r3 = average_context_lengths(task.N, job.sections["next_token"].scaling)
-        second = r2 * eigenvalues**2 + r3 * (eigenvalues**2 + eigenvalues.sum() * eigenvalues)
     if own.start == "aligned":
         weights = align_start(job.streams, D, own.heads, own.init_std, own.seeds)
     else:
@@ -64,8 +62,7 @@ def _prepare(job: Job, label: str, own: Training) -> Run:
     if own.free_side_blocks:
         model, weights = Full(D), add_side_blocks(weights)
     loss = _read_loss(job, own) if own.samples else PopulationLoss(eigenvalues, second, r1)
-    label_square = mean_label_square(eigenvalues, task.N) if own.free_side_blocks else 0.0
-    bound = bound_learning_rate(own.model, eigenvalues, second, r1, own.rank or 1, label_square)
+    bound = bound_run(own, task, next_token)
     if own.learning_rate > bound and job.reporter is not None:
         job.reporter.line(
             f"warning: run {label}: learning_rate {own.learning_rate:g} exceeds {bound:.4g}, "

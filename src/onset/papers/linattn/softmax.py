@@ -1,10 +1,10 @@
-"""Softmax attention in PyTorch, at the query alone, with the gradient written out; members come first.
+"""Softmax attention at the query alone, with the gradient written out; members come first.
 
     yhat = sum_i sum_n softmax_n(q_i . t_n) (vt_i . t_n),  q_i = Ut_i x_q
 
 over all N+1 tokens t_n, the query included (its label is 0).  No 1/sqrt(d) and no 1/N.  Weights are those
 of `onset.papers.linattn.models` with side blocks.  Sequences are the last axis: the heads and entries of a
-token are few, so that every operation runs along contiguous sequences (3 times as fast as with them first).
+token are few, so that every operation runs along contiguous sequences.
 Source: the softmax variant of arXiv 2501.16265; scaling and summation as in the authors' program.
 """
 
@@ -12,66 +12,62 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from onset.papers.linattn.raw import merge_heads
+from onset.papers.linattn.models import Weights
 
-Part = tuple[Tensor, Tensor]
-"""Tokens (B, N+1, D+1, p) and targets (B, p) of some of the sequences."""
+Part = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Of p sequences: tokens (B, N+1, D+1, p), products (B, N+1, (D+1) D, p) with the query, targets (B, p).
+
+The products of token t are t_e x_qd at entry (e, d); scores are linear in them, so one matrix product.
+"""
 
 
-def split_sequences(tokens: Tensor, target: Tensor, size: int) -> list[Part]:
+def split_sequences(tokens: np.ndarray, target: np.ndarray, size: int) -> list[Part]:
     """Tokens (B, P, N+1, D+1) and targets (B, P) in parts of `size` sequences that fit the cache."""
-    last = tokens.permute(0, 2, 3, 1)
-    return [
-        (part.contiguous(), goal.contiguous())
-        for part, goal in zip(last.split(size, -1), target.split(size, -1), strict=True)
-    ]
+    B, P, length, n = tokens.shape
+    found = []
+    for first in range(0, P, size):
+        part = np.ascontiguousarray(tokens[:, first : first + size].transpose(0, 2, 3, 1))
+        products = part[:, :, :, None] * part[:, -1:, None, :-1]
+        goal = target[:, first : first + size].copy()
+        found.append((part, products.reshape(B, length, n * (n - 1), -1), goal))
+    return found
 
 
-def attend(value: Tensor, key_query: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Attention and attention times value, both (B, N+1, H, p), for tokens (B, N+1, D+1, p)."""
-    B, H, n, D = key_query.shape
-    query = (key_query.reshape(B, H * n, D) @ tokens[:, -1, :D]).view(B, 1, H, n, -1)
-    scores = tokens[:, :, 0, None] * query[:, :, :, 0]
-    for entry in range(1, n):
-        scores.addcmul_(tokens[:, :, entry, None], query[:, :, :, entry])
-    attention = torch.softmax(scores, 1)
-    return attention, torch.matmul(value[:, None], tokens) * attention
-
-
-def predict_softmax(weights: Mapping[str, Tensor], tokens: Tensor) -> Tensor:
-    """Prediction at the query (B, p) for tokens (B, N+1, D+1, p)."""
-    return attend(*merge_heads(weights), tokens)[1].sum((1, 2))
-
-
-def softmax_gradient(
-    weights: Mapping[str, Tensor], parts: Sequence[Part]
-) -> tuple[Tensor, dict[str, Tensor]]:
+def softmax_gradient(weights: Mapping[str, np.ndarray], parts: Sequence[Part]) -> tuple[np.ndarray, Weights]:
     """Mean squared error (B,) over all parts, and its gradient in the names and shapes of the weights."""
-    value, key_query = merge_heads(weights)
+    value = np.concatenate([weights["v_side"], weights["v"][..., None]], -1)
     B, H, n = value.shape
     D = n - 1
-    P = sum(target.shape[1] for _, target in parts)
-    loss, dvalue = value.new_zeros(B), torch.zeros_like(value)
-    dkq = value.new_zeros(B, H * n, D)
-    for tokens, target in parts:
-        attention, weighted = attend(value, key_query, tokens)
-        output = weighted.sum(1)  # (B, H, p)
+    if "U" in weights:
+        key_query = np.concatenate([weights["U"], weights["u_side"][:, :, None]], 2)
+    else:
+        keys = np.concatenate([weights["K"], weights["k_side"][..., None]], -1)
+        key_query = np.matmul(keys.swapaxes(-1, -2), weights["Q"])
+    key_query = key_query.reshape(B, H, n * D)
+    P = sum(target.shape[1] for _, _, target in parts)
+    loss, dvalue, dkq = np.zeros(B, value.dtype), np.zeros_like(value), np.zeros_like(key_query)
+    for tokens, products, target in parts:
+        attention = np.matmul(key_query[:, None], products)  # (B, N+1, H, p)
+        attention -= attention.max(1, keepdims=True)
+        np.exp(attention, out=attention)
+        scale = 1 / attention.sum(1)
+        values = np.matmul(value[:, None], tokens)
+        output = np.einsum("blhp,blhp->bhp", attention, values)
+        output *= scale
         residual = output.sum(1) - target
-        loss += residual.square().sum(1) / P
+        loss += np.einsum("bp,bp->b", residual, residual) / P
         residual *= 2 / P
-        attention *= residual[:, None, None]
-        dvalue += torch.matmul(attention, tokens.transpose(-1, -2)).sum(1)
-        weighted *= residual[:, None, None]
-        dscores = weighted.addcmul_(attention, output[:, None], value=-1)
-        dquery = torch.stack([(dscores * tokens[:, :, entry, None]).sum(1) for entry in range(n)], 2)
-        dkq += dquery.view(B, H * n, -1) @ tokens[:, -1, :D].transpose(1, 2)
-    dkq = dkq.view(B, H, n, D)
+        scale *= residual[:, None]
+        attention *= scale[:, None]  # normalised, times the derivative with respect to the output
+        dvalue += np.matmul(attention, tokens.swapaxes(-1, -2)).sum(1)
+        values -= output[:, None]
+        values *= attention  # the derivative with respect to the scores
+        dkq += np.matmul(values, products.swapaxes(-1, -2)).sum(1)
+    dkq = dkq.reshape(B, H, n, D)
     found = {"v": dvalue[..., D], "v_side": dvalue[..., :D]}
     if "U" in weights:
         return loss, found | {"U": dkq[:, :, :D], "u_side": dkq[:, :, D]}
-    keys = torch.cat([weights["K"], weights["k_side"][..., None]], -1)
-    dkeys = weights["Q"] @ dkq.transpose(-1, -2)
-    return loss, found | {"K": dkeys[..., :D], "k_side": dkeys[..., D], "Q": keys @ dkq}
+    dkeys = np.matmul(weights["Q"], dkq.swapaxes(-1, -2))
+    return loss, found | {"K": dkeys[..., :D], "k_side": dkeys[..., D], "Q": np.matmul(keys, dkq)}

@@ -68,7 +68,7 @@ def deep_share(inputs: Inputs) -> Measured:
     return Measured(found.value, found.detail + name_short(inputs), found.undecided)
 
 
-def deep_coincidence(inputs: Inputs) -> Measured:
-    """How far the loss is from half-way when PTH or IH-MC is, the largest over two layers and more."""
-    found = coincidence(inputs, tuple(list_deep(inputs)), ("PTH", "IH_MC"))
+def deep_coincidence(inputs: Inputs, names: tuple[str, ...]) -> Measured:
+    """How far the loss is from half-way when a score is, the largest over two layers and more."""
+    found = coincidence(inputs, tuple(list_deep(inputs)), names)
     return Measured(found.value, found.detail + name_short(inputs), found.undecided)

@@ -31,7 +31,7 @@ def drop_of(inputs: Inputs, role: str) -> xr.DataArray:
 def plateau_excess(inputs: Inputs) -> Measured:
     """|loss / uniform average - 1| where the drop begins."""
     runs, levels = inputs["runs"], take_levels(inputs["floors"], "runs")
-    begin = drop_start(drop_of(inputs, "runs"))
+    begin = drop_start(drop_of(inputs, "runs")).where(np.isfinite(emergence_of(inputs, "runs")))
     level = progress_at(runs.test_loss.astype(np.float64), begin)
     uniform = float(levels.uniform_loss)
     return take_median(abs(level / uniform - 1), f"uniform average {uniform:.3f}; begin at {_list(begin)}")

@@ -22,7 +22,7 @@ CLAIMS = (
         low=None,
         high=0.05,
         reason="a twentieth of the level; the drop begins where the last interval ends in which the loss "
-        "falls at less than a quarter of its steepest rate",
+        "falls at less than a tenth of its steepest rate",
     ),
     Claim(
         id="abrupt",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from onset.claims.claim import Claim
 from onset.papers.gmc.claims import depth_measures as measures
 
@@ -55,9 +57,20 @@ CLAIMS = (
         place="abstract; figure 6",
         sentence="At every depth from two layers on, PTH and IH-MC rise when the loss drops.",
         standing="paper",
-        measure=measures.deep_coincidence,
+        measure=partial(measures.deep_coincidence, names=("PTH", "IH_MC")),
         low=None,
         high=0.45,
         reason="the loss is between a twentieth and 19 twentieths of its way when the score is half-way",
+    ),
+    Claim(
+        id="coincidence-IH-Repeat",
+        place="abstract; figure 6",
+        sentence="At every depth from two layers on, IH-Repeat rises when the loss drops.",
+        standing="paper",
+        measure=partial(measures.deep_coincidence, names=("IH_Repeat",)),
+        low=None,
+        high=0.45,
+        reason="the loss is between a twentieth and 19 twentieths of its way when the score is half-way; "
+        "heads that look back by a fixed number of positions raise it before",
     ),
 )

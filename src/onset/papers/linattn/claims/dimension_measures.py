@@ -15,6 +15,7 @@ from onset.papers.linattn.claims.measures import (
     tally,
     theory_of,
 )
+from onset.papers.linattn.selection import learned_directions
 
 
 def merged_drops(inputs: Inputs) -> Measured:
@@ -36,7 +37,10 @@ def separate_drops(inputs: Inputs) -> Measured:
 
 
 def first_plateaus(inputs: Inputs, smallest: bool, count: int = 3) -> Measured:
-    """Largest median error of the first plateaus of ATTN_S: of the smallest dimension, or of all others."""
+    """Largest median error of the first plateaus of ATTN_S: of the smallest dimension, or of all others.
+
+    Undecided where that holds of one of the dimensions.
+    """
     runs = take_runs(inputs["runs"], model="separate", rank_of=1)
     least = min((int(theory_of(inputs, run).dimension) for run in runs), default=0)
     found = {}
@@ -48,16 +52,26 @@ def first_plateaus(inputs: Inputs, smallest: bool, count: int = 3) -> Measured:
     if not decided:
         return lack_run("of rank one that reaches a plateau" + ("" if smallest else " in a higher dimension"))
     detail = "; ".join(f"D = {D}: {one.detail}" for D, one in decided.items())
-    return Measured(max(one.value for one in decided.values() if one.value is not None), detail)
+    undecided = next((one.undecided for one in decided.values() if one.undecided), "")
+    return Measured(max(one.value for one in decided.values() if one.value is not None), detail, undecided)
 
 
 def unlearned_rest(inputs: Inputs) -> Measured:
-    """Smallest excess of the last loss of ATTN_S over the floor."""
-    excess = {}
+    """Smallest excess of the last loss of ATTN_S over the floor, in losses of the last direction alone.
+
+    Of dimensions in which every run learns a direction.
+    """
+    excess, texts = [], []
     for run in take_runs(inputs["runs"], model="separate", rank_of=1):
         theory = theory_of(inputs, run)
-        last = float(run.loss.isel(epoch=-1).min())
-        excess[int(theory.dimension)] = last - float(theory.plateau_loss[-1])
+        levels, learned = theory.plateau_loss.values, learned_directions(run, theory).sum("direction")
+        if int(learned.min()):
+            least = float(run.loss.isel(epoch=-1).min()) - levels[-1]
+            excess.append(float(least / (levels[-2] - levels[-1])))
+            texts.append(
+                f"D = {int(theory.dimension)}: {least:.3g} above {levels[-1]:.3g}, "
+                f"{int(learned.min())} to {int(learned.max())} directions learned"
+            )
     if not excess:
-        return lack_run("of rank one")
-    return Measured(min(excess.values()), ", ".join(f"D = {D}: {value:.3g}" for D, value in excess.items()))
+        return lack_run("of rank one that learns a direction")
+    return Measured(min(excess), "; ".join(texts))

@@ -87,8 +87,8 @@ CLAIMS = (
         measure=measures.drops_per_direction,
         low=0.5,
         high=None,
-        reason="most of the runs; a drop is a peak of -dL/dln(step) with a prominence of 0.03 of the whole "
-        "fall",
+        reason="most of the runs that learn; a drop is a peak of -dL/dln(step) with a prominence of 0.03 of "
+        "the whole fall",
     ),
     Claim(
         id="order",
@@ -99,7 +99,7 @@ CLAIMS = (
         measure=measures.learned_in_order,
         low=0.5,
         high=None,
-        reason="most of the runs",
+        reason="most of the runs; by chance one in D! would, 4 % at D = 4",
     ),
     Claim(
         id="alignment",
@@ -116,12 +116,25 @@ CLAIMS = (
         id="alignment-at-the-end",
         place="Eq. 20, figure 3c",
         sentence="Keys stay along their eigenvectors until the end of training. From the published start "
-        "they do not quite: while later directions are learned, earlier heads take up small parts of them.",
+        "they do not quite, whichever seeds are taken and however long the training: heads share small "
+        "parts of directions, and where these add up to the optimal map nothing drives them apart.",
         standing="paper",
         measure=partial(measures.final_alignment, label=measures.PAPER),
         low=0.99,
         high=None,
-        reason="the bound of the claim above, asked of the median over runs for every direction",
+        reason="the bound of the claim above, asked of the median over runs for every direction; medians of "
+        "64 runs scatter by 0.003, those of 16 by more than their distance from the bound",
+        scales=("paper",),
+    ),
+    Claim(
+        id="alignment-small-start-end",
+        place="Eq. 20, figure 3c",
+        sentence="From a small start keys stay along their eigenvectors until the end of training.",
+        standing="paper",
+        measure=partial(measures.final_alignment, label=measures.SMALL),
+        low=0.99,
+        high=None,
+        reason="the bound asked from the published start; a tenth of that start",
     ),
     Claim(
         id="alignment-small-start",

@@ -19,8 +19,8 @@ CLAIMS = (
         measure=partial(measures.dwell_contrast, small=True),
         low=5,
         high=None,
-        reason="shortest time at multiples over longest elsewhere, each times lambda_(m+1)^2; 11 to 94 "
-        "expected",
+        reason="shortest time at multiples over longest elsewhere, each times lambda_(m+1)^2; half of the "
+        "least of 11 to 94 in trials with other draws of this start",
     ),
     Claim(
         id="multiples-published-start",
@@ -30,7 +30,19 @@ CLAIMS = (
         measure=partial(measures.dwell_contrast, small=False),
         low=2,
         high=None,
-        reason="longer by what an eye sees; 4.8 to 42 expected",
+        reason="the bound of `multiples` from a start 3.14 times as large: times at multiples go as one over "
+        "the start, those elsewhere as its logarithm, 5 (0.32/0.78) = 2.0",
+    ),
+    Claim(
+        id="rank-one-every-plateau",
+        place=CAPTION,
+        sentence="Rank one has a long plateau at every m, where higher ranks have none.",
+        standing="paper",
+        measure=measures.rank_one_contrast,
+        low=2,
+        high=None,
+        reason="long: at least twice as long as the longest elsewhere at higher ranks, each times "
+        "lambda_(m+1)^2",
     ),
     Claim(
         id="levels",

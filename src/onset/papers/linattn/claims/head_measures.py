@@ -6,11 +6,10 @@ import numpy as np
 import xarray as xr
 
 from onset.claims.claim import Measured
-from onset.measures.drops import half_drop_step, map_curves
 from onset.papers.linattn.carriers import expect_carried_values, list_carried
 from onset.papers.linattn.claims.level_measures import accept_error, level_errors
-from onset.papers.linattn.claims.measures import Inputs, half_drop_times, lack_run, take_runs, theory_of
-from onset.papers.linattn.selection import has_run
+from onset.papers.linattn.claims.measures import Inputs, lack_run, take_runs, theory_of
+from onset.papers.linattn.selection import learned_directions
 
 Carried = list[list[tuple[int, ...]]]
 
@@ -25,9 +24,21 @@ def carried_by_seed(run: xr.Dataset, theory: xr.Dataset) -> Carried:
     return [list_carried(run.isel(seed=k), theory) for k in range(run.sizes["seed"])]
 
 
+def accept_value_error(samples: int) -> float:
+    """Accepted relative error of a head's value on sets of that many sequences; 0 is the population.
+
+    That of rank one on the population, 1 %; on smaller sets three standard errors of (λ_D/a_D)^(1/3), the
+    least certain: 0.6 % at P = 5000 and D = 4, from the variance L_D/(P a_D λ_D) of A_DD.
+    """
+    return 0.01 if samples == 0 or samples >= 80000 else 0.02
+
+
 def group_values(inputs: Inputs) -> Measured:
-    """Largest over ranks of the median of | |v|/(sum of λ/a)^(1/3) - 1 | over heads that carry directions."""
-    medians, texts = [], []
+    """Largest over ranks of the median of | |v|/(sum of λ/a)^(1/3) - 1 |, over what P allows.
+
+    Over the heads that carry directions.
+    """
+    worst, texts = [], []
     for run in ranked_runs(inputs):
         theory, errors = theory_of(inputs, run), []
         for seed, carried in enumerate(carried_by_seed(run, theory)):
@@ -36,14 +47,13 @@ def group_values(inputs: Inputs) -> Measured:
         found = np.concatenate(errors)
         found = found[np.isfinite(found)]
         if len(found):
-            medians.append(float(np.median(found)))
-            worst = 100 * found.max()
-            texts.append(
-                f"R = {int(run.rank_of)}: {100 * medians[-1]:.2g} % of {len(found)}, worst {worst:.2g} %"
-            )
-    if not medians:
+            median = float(np.median(found))
+            worst.append(median / accept_value_error(int(run.samples)))
+            text = f"{100 * median:.2g} % of {len(found)}, worst {100 * found.max():.2g} %"
+            texts.append(f"R = {int(run.rank_of)}: {text}")
+    if not worst:
         return Measured(None, absent="no head carries a direction")
-    return Measured(max(medians), "; ".join(texts))
+    return Measured(max(worst), "; ".join(texts))
 
 
 def grouping(inputs: Inputs) -> Measured:
@@ -81,22 +91,6 @@ def levels_at_multiples(inputs: Inputs) -> Measured:
     return Measured(max(worst), "; ".join(texts))
 
 
-def flow_timing(inputs: Inputs) -> Measured:
-    """Largest |t_run/t_flow - 1| of the half-way time of the loss, over ranks and integrated seeds."""
-    flow, found = inputs["flow"], {}
-    for run in ranked_runs(inputs):
-        label = str(run.run.values)
-        if not has_run(flow, label):
-            continue
-        one = flow.sel(run=label)
-        expected = map_curves(one.loss, half_drop_step, dim="time").values
-        times = half_drop_times(run.sel(seed=flow.seed))
-        found[int(run.rank_of)] = float(np.nanmax(np.abs(times / expected - 1)))
-    if not found:
-        return lack_run("that was integrated")
-    return Measured(max(found.values()), ", ".join(f"R = {R}: {100 * e:.2g} %" for R, e in found.items()))
-
-
 def flow_drift(inputs: Inputs) -> Measured:
     """Largest change along the exact flow of K K^T - Q Q^T and of the sum over r of |k_r|^2 less v^2."""
     flow = inputs["flow"]
@@ -109,24 +103,14 @@ def descent_drift(inputs: Inputs) -> Measured:
     """The same along gradient descent, over the largest v^2 of the run; largest over ranks and seeds."""
     found = {}
     for run in ranked_runs(inputs):
+        if not bool(learned_directions(run, theory_of(inputs, run)).any()):
+            continue
         size = (run.v.astype(np.float64) ** 2).max(["epoch", "head"])
         drift = xr.concat([run.drift_key_query, run.drift_value], "which").max(["which", "epoch"])
         found[int(run.rank_of)] = float((drift / size).max())
     if not found:
-        return lack_run("of ATTN_S")
+        return lack_run("that learns a direction")
     return Measured(max(found.values()), ", ".join(f"R = {R}: {value:.2g}" for R, value in found.items()))
-
-
-def times_differ(inputs: Inputs) -> Measured:
-    """Smallest over ranks of the latest over the earliest half-way time among starts."""
-    found = {}
-    for run in ranked_runs(inputs):
-        times = half_drop_times(run)
-        if np.isfinite(times).sum() > 1:
-            found[int(run.rank_of)] = float(np.nanmax(times) / np.nanmin(times))
-    if not found:
-        return Measured(None, absent="there is one start only")
-    return Measured(min(found.values()), ", ".join(f"R = {R}: {ratio:.3g}" for R, ratio in found.items()))
 
 
 def ends_agree(inputs: Inputs) -> Measured:
@@ -139,17 +123,3 @@ def ends_agree(inputs: Inputs) -> Measured:
     if not found:
         return lack_run("of ATTN_S")
     return Measured(max(found.values()), ", ".join(f"R = {R}: {value:.2g}" for R, value in found.items()))
-
-
-def heads_differ(inputs: Inputs) -> Measured:
-    """Largest over ranks of the number of ways in which directions are given to heads, among starts."""
-    found = {}
-    for run in ranked_runs(inputs):
-        if run.sizes["seed"] > 1:
-            ways = {tuple(heads) for heads in carried_by_seed(run, theory_of(inputs, run))}
-            found[int(run.rank_of)] = len(ways)
-    if not found:
-        return Measured(None, absent="there is one start only")
-    seeds = inputs["runs"].sizes["seed"]
-    detail = ", ".join(f"R = {R}: {ways} in {seeds}" for R, ways in found.items())
-    return Measured(float(max(found.values())), detail)

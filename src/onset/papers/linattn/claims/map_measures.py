@@ -73,18 +73,18 @@ def late_distance(inputs: Inputs) -> Measured:
 
 
 def turned_away(inputs: Inputs) -> Measured:
-    """Largest |cosine of A with Λ² at the end - cosine between Λ² and the optimal map|."""
+    """Fall of the cosine of A with Λ² from 1 to the end, over that to the optimal map's; farthest from 1."""
     found, between = {}, np.nan
     for run in merged_runs(inputs):
         theory = theory_of(inputs, run)
         between = float(compare_maps(early_map(theory), late_map(theory)))
         cosine = compare_maps(run.A.isel(snapshot=-1), early_map(theory))
-        found[str(run.run.values)] = abs(cosine.values - between)
+        found[str(run.run.values)] = (1 - cosine.values) / (1 - between)
     if not found:
         return lack_run("of ATTN_M on inputs that are not white")
-    return Measured(
-        max(float(v.max()) for v in found.values()), f"between the two {between:.4f}; {_list(found)}"
-    )
+    shares = np.concatenate(list(found.values()))
+    farthest = float(shares[np.argmax(np.abs(shares - 1))])
+    return Measured(farthest, f"cosine between the two {between:.4f}; {_list(found)}")
 
 
 def head_cosine(inputs: Inputs, early: bool) -> Measured:

@@ -100,6 +100,8 @@ def model_gap(inputs: Inputs, end: bool) -> Measured:
     gap = abs(merged[0].loss - mlp[0].loss).isel(epoch=slice(-1, None) if end else slice(None))
     if int(merged[0].samples) != int(mlp[0].samples):
         return Measured(None, absent="ATTN_M and MLP were trained on sets of different size")
+    if bool((merged[0].loss.isel(epoch=-1) > 0.5 * merged[0].loss.isel(epoch=0)).any()):
+        return Measured(None, absent="the loss of ATTN_M does not fall by half")
     side = float(merged[0].side_weight.max())
     worst = gap.max("epoch").values
     text = f"seeds {worst.min():.2g} to {worst.max():.2g}; blocks that the MLP lacks grow to {side:.2g}"

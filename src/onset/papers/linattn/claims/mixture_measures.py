@@ -45,15 +45,42 @@ def end_error(inputs: Inputs, share: float, loss: str, expected: str) -> Measure
     return Measured(abs(middle / level - 1), text)
 
 
+FALLEN = 0.1
+"""Share of its first value by which the in-weight loss falls at least where in-weight learning is seen."""
+
+
+def gained_noise(inputs: Inputs) -> Measured:
+    """Distance of the rise of the in-weight loss at share 1 from the theory's, over that; median over seeds.
+
+    Above each seed's own first loss, which is the mean square of its test targets; w_fix^T Lambda w_fix is
+    their expectation, tr Lambda on white inputs.
+    """
+    runs = take_share(inputs, 1.0)
+    if runs is None:
+        return Measured(None, absent="no share 1 at this scale")
+    theory, loss = take_task(inputs["theory"], TASK), runs.loss_in_weight.astype(np.float64)
+    expected = float(theory.in_context_in_weight_loss - theory.eigenvalue.sum())
+    rise = (loss.isel(epoch=-1) - loss.isel(epoch=0)).values
+    text = f"median {np.median(rise):.4f} of {len(rise)} seeds, {rise.min():.4f} to {rise.max():.4f}"
+    return Measured(abs(float(np.median(rise)) / expected - 1), f"{text}; theory {expected:.4f}")
+
+
 def transience(inputs: Inputs) -> Measured:
-    """Smallest over shares between 0 and 1 of the median over seeds of the in-weight loss at the end."""
-    found = {}
+    """Smallest over shares between 0 and 1 of the median over seeds of the regained in-weight loss.
+
+    That is (last - least)/(first - least), and 0 where the loss never falls by FALLEN.
+    """
+    found, texts = {}, []
     for share in mixed_shares(inputs):
-        loss = inputs["runs"].loss_in_weight.sel(share=share)
-        found[share] = float(loss.isel(epoch=-1).median())
+        loss = inputs["runs"].loss_in_weight.sel(share=share).astype(np.float64)
+        first, least, last = loss.isel(epoch=0), loss.min("epoch"), loss.isel(epoch=-1)
+        fallen = least < (1 - FALLEN) * first
+        regained = ((last - least) / (first - least).where(fallen)).fillna(0.0)
+        found[share] = float(regained.median())
+        texts.append(f"p = {share:g}: {found[share]:.3f}, from {float(least.median()):.2g}")
     if not found:
         return Measured(None, absent="no share between 0 and 1 at this scale")
-    return Measured(min(found.values()), ", ".join(f"p = {p:g}: {value:.3f}" for p, value in found.items()))
+    return Measured(min(found.values()), "; ".join(texts))
 
 
 def in_weight_first(inputs: Inputs) -> Measured:
@@ -108,24 +135,25 @@ _MEASURES = {
 }
 
 
-def _medians(inputs: Inputs, measure: str, shares: list[float]) -> tuple[list[float], str]:
-    found = [float(np.nanmedian(_MEASURES[measure](inputs["runs"].sel(share=share)))) for share in shares]
-    return found, ", ".join(f"p = {p:g}: {value:.4g}" for p, value in zip(shares, found, strict=True))
+def _count_falls(inputs: Inputs, measure: str, shares: list[float]) -> Measured:
+    """Seeds and neighbouring shares at which a number of the curves does not rise with the share."""
+    found = np.stack([_MEASURES[measure](inputs["runs"].sel(share=share)) for share in shares])
+    rises = np.diff(found, axis=0) > 0
+    each = ", ".join(f"p = {p:g}: {np.nanmedian(now):.4g}" for p, now in zip(shares, found, strict=True))
+    return Measured(float(np.sum(~rises)), f"of {rises.size} pairs; medians {each}")
 
 
 def later_with_share(inputs: Inputs, first: float = 0.4) -> Measured:
-    """Smallest increase, from share to share from `first` up, of the median half-way step of training."""
+    """Pairs of neighbouring shares from `first` up, of one seed, whose half-way steps do not rise."""
     shares = sorted(float(share) for share in inputs["runs"].share.values if share >= first - 1e-9)
     if len(shares) < 2:
         return Measured(None, absent=f"fewer than two shares from {first:g} up at this scale")
-    steps, each = _medians(inputs, "half_drop", shares)
-    return Measured(float(np.min(np.diff(steps))), each)
+    return _count_falls(inputs, "half_drop", shares)
 
 
 def less_in_weight(inputs: Inputs) -> Measured:
-    """Smallest increase of the least in-weight loss (median over seeds) from share to share below 1."""
+    """Pairs of neighbouring shares below 1, of one seed, whose least in-weight losses do not rise."""
     shares = sorted(float(share) for share in inputs["runs"].share.values if share < 1)
     if len(shares) < 2:
         return Measured(None, absent="fewer than two shares below 1 at this scale")
-    least, each = _medians(inputs, "in_weight_least", shares)
-    return Measured(float(np.min(np.diff(least))), each)
+    return _count_falls(inputs, "in_weight_least", shares)

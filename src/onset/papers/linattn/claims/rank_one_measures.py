@@ -79,17 +79,17 @@ def share_complete(inputs: Inputs) -> Measured:
 
 
 def drops_per_direction(inputs: Inputs) -> Measured:
-    """Share of population runs with as many drops as learned directions."""
+    """Share of population runs with as many drops as learned directions, and one at least."""
     run = find_run(inputs["population"], PAPER)
     if run is None:
         return lack_run(PAPER)
     counts = count_over_seeds(run.loss)
     learned = learned_directions(run, theory_of(inputs, run)).sum("direction").values
-    return Measured(float(np.mean(counts == learned)), tally(counts))
+    return Measured(float(np.mean((counts == learned) & (learned > 0))), tally(counts))
 
 
 def learned_in_order(inputs: Inputs) -> Measured:
-    """Share of population runs that learn directions in the order of their eigenvalues."""
+    """Share of population runs that learn directions in the order of their eigenvalues, and one at least."""
     run = find_run(inputs["population"], PAPER)
     if run is None:
         return lack_run(PAPER)
@@ -98,6 +98,7 @@ def learned_in_order(inputs: Inputs) -> Measured:
         crossing_epochs(run.A_diagonal, 0.5 * theory.late_map).transpose("seed", "direction").fillna(np.inf)
     )
     ordered = np.all(np.diff(np.minimum(times.values, 1e12), axis=1) >= 0, axis=1)
+    ordered &= np.isfinite(times.values).any(1)
     return Measured(float(ordered.mean()), f"{int(ordered.sum())} of {len(ordered)} runs")
 
 
@@ -189,6 +190,8 @@ def second_share(inputs: Inputs) -> Measured:
     parts = abs(measure_contributions(run).isel(snapshot=-1)).transpose("seed", "direction", "head").values
     share = np.sort(parts, axis=-1)[..., -2] / parts.sum(-1)
     learned = learned_directions(run, theory_of(inputs, run)).transpose("seed", "direction").values
+    if not learned.any():
+        return Measured(None, absent="no direction was learned")
     share = np.where(learned, share, np.nan)[:, learned.any(0)]
     medians, high = np.nanmedian(share, axis=0), np.nanquantile(share, 0.9, axis=0)
     detail = "medians by direction: " + ", ".join(f"{m:.2g}" for m in medians)
@@ -261,6 +264,8 @@ def descent_drift(inputs: Inputs) -> Measured:
     run = find_run(inputs["population"], PAPER)
     if run is None:
         return lack_run(PAPER)
+    if not bool(learned_directions(run, theory_of(inputs, run)).any()):
+        return Measured(None, absent="no direction was learned")
     scale = STEP_TIME / float(run.time_per_epoch)
     value, key_query = (scale * float(run[name].max()) for name in ("drift_value", "drift_key_query"))
     text = f"key-query {key_query:.2g}, key-value {value:.2g}; scaled by {scale:.3g} to the published rate"

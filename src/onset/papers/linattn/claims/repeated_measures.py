@@ -15,6 +15,7 @@ from onset.papers.linattn.claims.measures import (
     tally,
     theory_of,
 )
+from onset.papers.linattn.selection import measure_contributions
 
 
 def drops_of_rank_one(inputs: Inputs) -> Measured:
@@ -67,6 +68,27 @@ def rank_two_pairs(inputs: Inputs) -> Measured:
         return lack_run("of rank two that learns all directions")
     each = ", ".join(f"R = {rank}: {np.median(x):.2g} ({len(x)} runs)" for rank, x in found.items())
     return Measured(float(np.median(found[2])), f"medians, {each}")
+
+
+def pair_shares(inputs: Inputs) -> Measured:
+    """Smaller over both pairs of the median over rank-two runs of the largest part that one head has in it.
+
+    The part of a head is its trace on the eigenspace over that of the optimum, whichever basis of the
+    eigenspace was learned.
+    """
+    runs = take_runs(inputs["runs"], model="separate", rank_of=2)
+    if not runs:
+        return lack_run("of rank two")
+    if runs[0].sizes["direction"] != 4:
+        return Measured(None, absent="pairs are defined for four directions")
+    late = theory_of(inputs, runs[0]).late_map
+    last = (measure_contributions(runs[0]).isel(snapshot=-1) / late).transpose("seed", "head", "direction")
+    shares = last.values.reshape(*last.shape[:2], 2, 2).mean(-1).max(1)
+    medians = np.median(shares, axis=0)
+    text = ", ".join(
+        f"{median:.3f}, least {least:.2g}" for median, least in zip(medians, shares.min(0), strict=True)
+    )
+    return Measured(float(medians.min()), f"medians of {len(shares)} runs by pair: {text}")
 
 
 def fewer_drops(inputs: Inputs) -> Measured:

@@ -70,7 +70,7 @@ def late_starts(inputs: Inputs) -> Measured:
     wrong, texts = 0, []
     for model in ("merged", "separate"):
         times = [float(np.nanmedian(half_drop_times(run))) for run in by_start(inputs, model)]
-        wrong += int(np.sum(np.diff(times) >= 0))
+        wrong += int(np.sum(~(np.diff(times) < 0)))
         texts.append(f"{model}: {', '.join(f'{t:.3g}' for t in times)}")
     return Measured(float(wrong), "half-drop times t/tau by start, " + "; ".join(texts))
 

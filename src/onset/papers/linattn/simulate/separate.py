@@ -59,6 +59,7 @@ def _follow(run: Run, start: dict[str, Array], times: Array, rtol: float, label:
         label=label,
         rtol=rtol,
         atol=rtol * measure_scale(start),
+        method="LSODA",  # stiff once directions are learned: half to a quarter of an explicit method's steps
     )
     A = compose_separate_map(found["v"], found["K"], found["Q"])
     invariants = measure_separate_invariants(found["v"], found["K"], found["Q"])

@@ -36,13 +36,10 @@ def flow_separate(v: Array, K: Array, Q: Array, landscape: Landscape) -> dict[st
 
     v (H,), K and Q (H, R, D) in the eigenbasis.
     """
-    G = compute_force(np.tensordot(v[:, None, None] * K, Q, axes=((0, 1), (0, 1))), landscape)
+    D, scale = K.shape[-1], v[:, None, None]
+    G = compute_force((scale * K).reshape(-1, D).T @ Q.reshape(-1, D), landscape)
     pushed = Q @ G.T
-    return {
-        "v": np.sum(K * pushed, axis=(1, 2)),
-        "K": v[:, None, None] * pushed,
-        "Q": v[:, None, None] * (K @ G),
-    }
+    return {"v": np.sum(K * pushed, axis=(1, 2)), "K": scale * pushed, "Q": scale * (K @ G)}
 
 
 def flow_aligned(v: Array, landscape: Landscape) -> Array:

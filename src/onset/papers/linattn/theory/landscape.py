@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -43,6 +44,16 @@ class Landscape:
     def pull(self) -> Array:
         """a_d lam_d (D,), the curvature along A_dd."""
         return self.a * self.lam
+
+    @cached_property
+    def curvature(self) -> Array:
+        """a_i lam_j (D, D), the curvature along A_ij."""
+        return np.outer(self.a, self.lam)
+
+    @cached_property
+    def drive(self) -> Array:
+        """diag(b) (D, D), the force at A = 0."""
+        return np.diag(self.b)
 
 
 def check_eigenvalues(eigenvalues: ArrayLike) -> Array:
@@ -120,7 +131,7 @@ def compute_loss(A: Array, landscape: Landscape) -> Array:
 
 def compute_force(A: Array, landscape: Landscape) -> Array:
     """-1/2 dL/dA = diag(b) - E[beta beta^T] A Lambda (..., D, D), what the flow pulls A along."""
-    return np.diag(landscape.b) - landscape.a[:, None] * A * landscape.lam
+    return landscape.drive - landscape.curvature * A
 
 
 def rotate_to_eigenbasis(A: Array, basis: Array) -> Array:
