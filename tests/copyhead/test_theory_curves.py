@@ -2,6 +2,8 @@
 
 - Datasets have the promised dimensions, variables, labels and double precision
 - they agree with the functions they are made of, and are the same at every call
+- coverage is 1 without noise and that of our reconstruction's reference with it
+- a finite width of the prior reaches both
 - what does not exist is NaN; progress is counted to its end
 - nothing that draws random numbers or trains networks is imported
 """
@@ -53,15 +55,17 @@ def test_linear_dimensions(linear):
     assert list(linear.theory.values) == ["bare", "map", "dressed"]
     np.testing.assert_allclose(linear.P, np.arange(20.0, 181.0, 10.0))
     assert list(linear.P_finite.values) == [60, 100]
-    curves = ("c1", "cG", "action", "test_loss", "metastable_c1", "metastable_cG", "metastable_test_loss")
+    curves = ["c1", "cG", "action", "test_loss", "coverage"]
+    curves += ["metastable_c1", "metastable_cG", "metastable_test_loss"]
     assert all(linear[name].dims == ("theory", "P") for name in curves)
-    assert all(linear[name].dims == ("P_finite",) for name in ("c1_mean", "cG_mean"))
+    assert all(linear[name].dims == ("P_finite",) for name in ("c1_mean", "cG_mean", "coverage_mean"))
     assert all(linear[name].dims == ("theory",) for name in ("onset", "metastable_from"))
 
 
 def test_softmax_dimensions(softmax):
     assert list(softmax.branch.values) == ["uniform", "copy"]
-    assert all(softmax[name].dims == ("theory", "branch", "P") for name in ("aG", "action", "test_loss"))
+    curves = ("aG", "action", "test_loss", "coverage")
+    assert all(softmax[name].dims == ("theory", "branch", "P") for name in curves)
     assert softmax.aG_equilibrium.dims == ("theory", "P")
     assert softmax.aG_at_P_c.dims == ("theory", "branch")
     assert all(softmax[name].dims == ("theory",) for name in ("P_c", "P_lower", "P_upper", "barrier"))
@@ -107,6 +111,35 @@ def test_softmax_action_is_that_of_the_branch(softmax):
     bare = softmax.sel(theory="bare", branch="copy").dropna("P")
     want = compute_softmax_action(bare.aG.values, bare.P.values, model)
     np.testing.assert_allclose(bare.action, want, rtol=1e-5)
+
+
+def test_coverage_is_whole_without_noise_and_grows_with_order(linear, softmax):
+    assert bool((linear.coverage.sel(theory=["bare", "map"]) == 1).all())
+    bare = softmax.coverage.sel(theory=["bare", "map"])
+    np.testing.assert_allclose(bare.where(bare.notnull(), 1), 1, rtol=1e-4)
+    dressed = linear.sel(theory="dressed")
+    assert bool((dressed.coverage.where(dressed.c1 == 0, 0) == 0).all())
+    ordered = dressed.coverage.where(dressed.c1 > 0, drop=True)
+    assert bool((ordered.diff("P") > 0).all()) and float(ordered[-1]) < 1
+
+
+def test_reference_coverage_of_our_reconstruction(softmax):
+    own = LINEAR.model_copy(update={"P": (60, 80, 100, 150)})
+    means = solve_linear(make_job(own)).coverage_mean
+    # Shares measured along Langevin chains of our reconstruction; they vary by 0.02 between data sets.
+    np.testing.assert_allclose(means, [0.16, 0.44, 0.675, 0.92], atol=0.02)
+    dressed = softmax.coverage.sel(theory="dressed")
+    assert float(dressed.sel(branch="uniform", P=31)) == pytest.approx(0.69, abs=0.006)
+    assert float(dressed.sel(branch="copy", P=61)) == pytest.approx(0.99, abs=0.006)
+
+
+def test_finite_width_of_the_prior_reaches_both_experiments():
+    sections = {**SECTIONS, "prior": Prior(g_OV=0.03, v=1.0, sigma2=0.5, d_k=32)}
+    linear = solve_linear(Job("copyhead", "theory", "test", "0", LINEAR, sections))
+    softmax = solve_softmax(Job("copyhead", "theory", "test", "0", SOFTMAX, sections))
+    # d_k = 32: bare pooling jumps at 58, MAP pooling at 79; softmax copies earlier, MAP later.
+    np.testing.assert_allclose(linear.onset, [57.97, 79.0, 59.07], atol=0.05)
+    np.testing.assert_allclose(softmax.P_c, [32.6, 65.2, 37.4], atol=0.1)
 
 
 def test_curves_are_the_same_at_every_call(linear, softmax):

@@ -5,7 +5,9 @@
 - the averaged moments are what sampled moments average to, and S_data is what they give in V dimensions
 - slopes and curvatures of S_data are its derivatives
 - the prior's generating function is the Gaussian product's, and phi is its Legendre transform
-- phi has its two limits
+- phi has its two limits, and is the cost that the closed density of one product entry has at large d_k
+- the exact evidence of many sequences is the averaged one, with an error that falls with their number
+- params.yaml's sections become the model, finite widths included
 """
 
 import math
@@ -13,6 +15,7 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
+from scipy.special import kve
 from scipy.stats import multivariate_normal
 
 from onset.papers.copyhead.theory.data_average import (
@@ -27,12 +30,14 @@ from onset.papers.copyhead.theory.marginal import (
     compute_primal_evidence,
     solve_readout,
 )
-from onset.papers.copyhead.theory.model import Model
+from onset.papers.copyhead.theory.model import Model, read_model
 from onset.papers.copyhead.theory.prior import (
     compute_generating_function,
     compute_nuclear_cost,
+    expand_matrix_cost,
     expand_singular_cost,
 )
+from onset.params.copyhead import Prior, Task
 
 SMALL = Model(L=5, V=3, g=0.4, v=1.0, sigma2=0.3)
 
@@ -176,3 +181,64 @@ def test_nuclear_cost_is_the_least_norm_of_the_factors():
     product = s / math.sqrt(variance / d_k)
     least = minimize_scalar(lambda q: (q**2 + (product / q) ** 2) / 2, bounds=(0.1, 50), method="bounded")
     assert compute_nuclear_cost(s, variance, d_k) == pytest.approx(least.fun, rel=1e-8)
+
+
+@pytest.mark.parametrize("d_k", [100, 500])
+def test_phi_is_the_cost_of_an_entry_of_a_wide_product(d_k):
+    # sqrt(variance/d_k) q.k of two Gaussian vectors has density ~ |y|^n K_n(|y|), n = (d_k-1)/2,
+    # y = s/sqrt(k); phi is its logarithm's leading order in d_k, at s of order sqrt(variance d_k).
+    variance, order = 0.7, (d_k - 1) / 2
+    k, s = variance / d_k, math.sqrt(variance * d_k) * np.array([0.05, 0.3, 1.0, 3.0])
+
+    def log_density(s):
+        y = s / math.sqrt(k)
+        return order * np.log(y) + np.log(kve(order, y)) - y
+
+    exact = log_density(s[0]) - log_density(s[1:])
+    phi = expand_singular_cost(s, variance, d_k)[0]
+    # Corrections are of order one nat (the width of the distribution), phi of order d_k.
+    np.testing.assert_allclose(exact, phi[1:] - phi[0], rtol=6 / d_k, atol=1.5)
+    assert phi[-1] > 1.5 * d_k
+
+
+def test_cost_is_nuclear_only_where_factors_are_maximised():
+    s, variance, d_k = np.array([-0.5, 0.0, 2.0]), 0.5, 8.0
+    for integrated, width in ((True, d_k), (True, math.inf), (False, math.inf)):
+        have, want = (
+            expand_matrix_cost(s, variance, width, integrated),
+            expand_singular_cost(s, variance, width),
+        )
+        np.testing.assert_array_equal(have, want)
+    value, slope, curvature = expand_matrix_cost(s, variance, d_k, integrated=False)
+    np.testing.assert_allclose(value, compute_nuclear_cost(s, variance, d_k))
+    np.testing.assert_allclose(slope, 4 * np.sign(s))
+    assert not curvature.any()
+
+
+def test_exact_evidence_approaches_the_averaged_one():
+    model = Model(L=8, V=4, g=0.2, v=1.0, sigma2=0.4)
+    rng = np.random.default_rng(0)
+    A = 0.5 * np.roll(np.eye(8), 1, axis=0) + rng.standard_normal((8, 8)) / 8
+    errors = []
+    for P in (100, 6400):
+        averaged = expand_data_action(measure_overlaps(A), P, model).value
+        deviations = []
+        for _ in range(5):
+            tokens = rng.integers(model.V, size=(P, model.L))
+            M, N = compute_moments(tokens, A, model.V)
+            zero = np.zeros_like(M)
+            exact = compute_dual_evidence(M, N, P, model) - compute_dual_evidence(zero, zero, P, model)
+            deviations.append(exact / averaged - 1)
+        errors.append(np.sqrt(np.mean(np.square(deviations))))
+    # Moments fluctuate by 1/sqrt(P L) relative to their means: 64 times the data, an eighth of the error
+    # (five draws fix a root mean square to a factor of two).
+    assert errors[1] < errors[0] / 4
+    assert errors[1] < 0.01
+
+
+def test_sections_become_the_model():
+    sections = {"task": Task(L=5, V=3), "prior": Prior(g_OV=0.4, v=1.0, sigma2=0.3)}
+    assert read_model(sections) == SMALL
+    sections["prior"] = Prior(g_OV=0.4, v=1.0, sigma2=0.3, d_k=12)
+    model = read_model(sections)
+    assert model.d_k == 12.0 and model.finite_width and not SMALL.finite_width

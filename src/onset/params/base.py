@@ -16,7 +16,8 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
-def _increasing(values: tuple[T, ...]) -> tuple[T, ...]:
+def require_increasing(values: tuple[T, ...]) -> tuple[T, ...]:
+    """The values.  Raises ValueError where they do not increase strictly."""
     if any(b <= a for a, b in pairwise(values)):  # type: ignore[operator]
         raise ValueError("should be strictly increasing, without repeats")
     return values
@@ -24,5 +25,7 @@ def _increasing(values: tuple[T, ...]) -> tuple[T, ...]:
 
 PositiveInt = Annotated[int, Field(ge=1)]
 PositiveFloat = Annotated[float, Field(gt=0)]
-Grid = Annotated[tuple[PositiveInt, ...], Field(strict=False, min_length=1), AfterValidator(_increasing)]
+Grid = Annotated[
+    tuple[PositiveInt, ...], Field(strict=False, min_length=1), AfterValidator(require_increasing)
+]
 """A swept integer parameter: positive, strictly increasing, at least one value."""

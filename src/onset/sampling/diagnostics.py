@@ -20,10 +20,22 @@ def diagnose_convergence(draws: xr.DataArray) -> xr.Dataset:
     """
     import arviz as az
 
-    data = draws.rename(step="draw").to_dataset(name="quantity")
+    data = draws.rename(step="draw").to_dataset(name="value")
     results = {
         "r_hat": az.rhat(data, method="rank"),
         "ess_bulk": az.ess(data, method="bulk"),
         "ess_tail": az.ess(data, method="tail"),
     }
-    return xr.Dataset({name: result["quantity"] for name, result in results.items()})
+    return xr.Dataset({name: result["value"] for name, result in results.items()})
+
+
+def find_standard_error(draws: xr.DataArray) -> float:
+    """Monte Carlo standard error of the mean of all draws (chain, step): sd/sqrt(effective sample size).
+
+    Chains in different phases give few effective draws, so that the error is then large, as it should be.
+    NaN where all draws are equal or there are fewer than 4 of them.  Source: Vehtari et al. (2021), Section
+    4.2, as ArviZ does it.
+    """
+    import arviz as az
+
+    return float(az.mcse(draws.transpose("chain", "step").values, method="mean"))

@@ -1,4 +1,4 @@
-"""Langevin dynamics with full-batch gradients in whitened parameters.
+"""Langevin dynamics in whitened parameters.
 
 One step of size epsilon, at temperature 1, with xi standard normal:
 
@@ -7,8 +7,9 @@ One step of size epsilon, at temperature 1, with xi standard normal:
 It samples exp(-U) for U = |theta|^2/2 + misfit up to the bias of a finite step: where U has curvature a
 the stationary variance is 1/(a (1 - epsilon a/2)), and the chain is stable for epsilon a < 2.
 
-Source: Welling and Teh (2011), Eq. 4, with all data in every gradient and a constant step size; their
-step size is 2 epsilon.
+A gradient of a minibatch, unbiased, is allowed: it adds epsilon²/2 times its covariance to the noise.
+
+Source: Welling and Teh (2011), Eq. 4, with a constant step size; their step size is 2 epsilon.
 """
 
 from __future__ import annotations
@@ -54,11 +55,15 @@ def sample_sgld(
     record: Callable[[int], None],
     record_at: Sequence[int],
     carried: Mapping[str, Tensor],
+    prepare: Callable[[int], None] | None = None,
 ) -> None:
     """Run `steps` Langevin steps of all chains together, in place, resuming an interrupted run.
 
     parameters   tensors whose leading axes are `labels` (for instance {"chain": ..., "P": ...})
     record(k)    is called once `record_at[k]` steps are done; it changes only what `carried` holds
+
+    prepare(i)   is called before step i, for a gradient that is not the same at every step (a minibatch,
+                 another training set); what it sets up is a function of i alone
 
     Noise comes from `job.streams` by labels and step.  Raises OnsetError naming the chain and step where
     the state is not finite at a record.
@@ -71,6 +76,8 @@ def sample_sgld(
     def step(i: int) -> None:
         if i % CHUNK == 0:
             noise.draw(i // CHUNK, math.sqrt(2 * step_size))
+        if prepare is not None:
+            prepare(i)
         langevin_step(parameters, misfit_gradient(parameters), noise.of(i), step_size)
 
     run_recorded(

@@ -72,7 +72,7 @@ def count_pairs(
     )
 
 
-def _contract(gram: Gram, A: Tensor) -> tuple[Tensor, Tensor]:
+def contract_attention(gram: Gram, A: Tensor) -> tuple[Tensor, Tensor]:
     """M and the transpose of N for A (P, member, L, L); each (P, member, V, V)."""
     n, k, L = A.shape[0], A.shape[1], gram.L
     rows = A.new_empty(n, 2, k, L, L)
@@ -88,23 +88,31 @@ def squared_error(gram: Gram, A: Tensor, W: Tensor) -> Tensor:
 
     A is (P, member, L, L) and W is (P, member, V, V).
     """
-    M, N_transposed = _contract(gram, A)
+    M, N_transposed = contract_attention(gram, A)
     quadratic = ((M @ W) * W).sum((-2, -1))
     return quadratic - 2 * (N_transposed.mT * W).sum((-2, -1)) + gram.L * gram.counts[:, None]
+
+
+def attention_gradient(gram: Gram, A: Tensor, second: Tensor, mean: Tensor) -> Tensor:
+    """Gradient with respect to A of the squared error, averaged over read-outs W; in the shape of A.
+
+    2 (A K - R), with K_cd = sum_vw C[c,d,v,w] second_vw and R_ac = sum_vw C[c,a-1,v,w] mean_vw, where
+    `mean` is E W and `second` is E W W^T, both (P, member, V, V).
+    """
+    n, k, L, V = A.shape[0], A.shape[1], gram.L, gram.V
+    rows = torch.stack((second, mean.mT), 1).view(n, 2 * k, V * V)
+    out = torch.bmm(rows, gram.pairs.mT).view(n, 2, k, L, L)
+    dA = A @ out[:, 0]
+    dA[:, :, 1:] -= out[:, 1, :, :-1]  # R_a = (W^T contracted with C)_{a-1}, by the symmetry of C
+    dA[:, :, 0] -= out[:, 1, :, -1]
+    return dA.mul_(2)
 
 
 def squared_error_gradient(gram: Gram, A: Tensor, W: Tensor) -> tuple[Tensor, Tensor]:
     """Gradient of `squared_error` with respect to A and W, in their shapes.
 
-    dE/dA = 2 (A K - R), with K_cd = sum_vw C[c,d,v,w] (W W^T)_vw and R_ac = sum_vw C[c,a-1,v,w] W_vw;
-    dE/dW = 2 (M W - N).
+    dE/dA is `attention_gradient` at this W; dE/dW = 2 (M W - N).
     """
-    n, k, L, V = A.shape[0], A.shape[1], gram.L, gram.V
-    M, N_transposed = _contract(gram, A)
+    M, N_transposed = contract_attention(gram, A)
     dW = (M @ W).sub_(N_transposed.mT).mul_(2)
-    rows = torch.stack((W @ W.mT, W.mT), 1).view(n, 2 * k, V * V)
-    out = torch.bmm(rows, gram.pairs.mT).view(n, 2, k, L, L)
-    dA = A @ out[:, 0]
-    dA[:, :, 1:] -= out[:, 1, :, :-1]  # R_a = (W^T contracted with C)_{a-1}, by the symmetry of C
-    dA[:, :, 0] -= out[:, 1, :, -1]
-    return dA.mul_(2), dW
+    return attention_gradient(gram, A, W @ W.mT, W), dW

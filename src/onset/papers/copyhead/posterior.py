@@ -1,4 +1,4 @@
-"""Langevin samples of the posterior over all weights of the head, at many training-set sizes."""
+"""Langevin samples of the posterior of the head, at many training-set sizes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import xarray as xr
 from torch import Tensor
 
 from onset.job.context import Result
-from onset.papers.copyhead.gram import count_pairs
-from onset.papers.copyhead.model import CopyHead, Parameters
+from onset.papers.copyhead.model import Parameters
 from onset.papers.copyhead.phases import TRAPPED_BELOW
 from onset.papers.copyhead.records import Records, attention_variable, coordinates
+from onset.papers.copyhead.sampler import Sampler
 from onset.sampling.diagnostics import diagnose_convergence
-from onset.sampling.sgld import sample_sgld
 
 if TYPE_CHECKING:
     from onset.job.context import Job
@@ -37,52 +36,38 @@ def run_chains(job: Job, dtype: torch.dtype = torch.float32) -> tuple[Parameters
     """
     own: Sampling = job.own
     members = job.members or tuple(range(own.chains))
-    head = CopyHead.of(own.attention, job.sections["task"], job.sections["prior"])
-    gram = count_pairs(job.inputs["sequences"]["tokens"].values, own.P, head.V, dtype, job.device)
-    if own.start == "prior":
-        start = head.prior_state(job.streams, members, own.P, dtype)
-    else:
-        start = head.copy_state(len(members), len(own.P), dtype)
-    parameters = {name: tensor.to(job.device) for name, tensor in start.items()}
-
+    sampler = Sampler(job, members, dtype)
     steps, first_kept, snapshots = record_steps(own)
-    theta = parameters["theta"]
-    records = Records(own.attention, len(steps), theta)
+    records = Records(own.attention, len(steps), sampler.first)
+    L = sampler.head.L
     attention = {
-        "sum": torch.zeros_like(theta),
-        "snapshots": theta.new_zeros(*theta.shape[:2], own.snapshots, head.L, head.L),
+        "sum": sampler.first.new_zeros(*sampler.first.shape[:2], L, L),
+        "snapshots": sampler.first.new_zeros(*sampler.first.shape[:2], own.snapshots, L, L),
     }
 
     def record(k: int) -> None:
-        A, W = head.actual(parameters)
-        records.write(k, A, W)
+        A, values = sampler.measure()
+        records.write(k, values)
         if k in snapshots:
             attention["snapshots"][:, :, snapshots.index(k)] = A
         if k >= first_kept:
             sign = records.tensors["c1"][k].sign()[..., None, None] if own.attention == "linear" else 1
             attention["sum"] += sign * A
 
-    sample_sgld(
-        job,
-        parameters,
-        {"chain": members, "P": own.P},
-        lambda state: head.misfit_gradient(gram, state),
-        step_size=own.step_size,
-        steps=own.steps,
-        record=record,
-        record_at=steps,
-        carried={**records.tensors, **{f"attention.{name}": a for name, a in attention.items()}},
-    )
-    return parameters, records, attention
+    carried = {**records.tensors, **{f"attention.{name}": a for name, a in attention.items()}}
+    sampler.run(job, record, steps, carried)
+    return sampler.parameters, records, attention
 
 
 def sample_posterior(job: Job) -> Result:
     """Order parameters, test loss and attention along Langevin chains of one block.
 
     The chains of all P run in one program, from a sample of the prior or from the copy state
-    (`job.own.start`).  Returns c1 and cG with their raw signs (linear) or a1 and aG (softmax), s2 and
-    test_loss (chain, P, step); attention_mean (chain, P, query, key) over the records marked `kept`;
-    attention (chain, P, snapshot, query, key) with raw signs; and the final whitened parameters.
+    (`job.own.start`), over all weights, or over the logits' parameters alone (`job.own.weights`).
+    Returns c1 and cG with their raw signs (linear) or a1 and aG (softmax), s2 and test_loss (chain, P,
+    step), the last averaged over the weights where those are integrated; attention_mean (chain, P, query,
+    key) over the records marked `kept`; attention (chain, P, snapshot, query, key) with raw signs; and the
+    final whitened parameters.
     Raises OnsetError naming chain, P and step where a chain diverges.
     Source: SGLD as in Figures 3 to 5 of arXiv 2606.12058; step size and protocol are our reconstruction.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -25,10 +25,10 @@ class Records:
         names = [*measure_head(attention, tiny.expand(2, 2), tiny.expand(2, 2)), *extra]
         self.tensors = {name: like.new_zeros(records, *like.shape[:2]) for name in names}
 
-    def write(self, k: int, A: Tensor, W: Tensor, **extra: Tensor) -> None:
-        """Record number `k` of attention A (member, P, L, L) and weights W (member, P, V, V)."""
-        for name, values in {**measure_head(self.attention, A, W), **extra}.items():
-            self.tensors[name][k] = values
+    def write(self, k: int, values: Mapping[str, Tensor]) -> None:
+        """Record number `k`: what `measure_head` gives, and the further measurements, each (member, P)."""
+        for name, measured in values.items():
+            self.tensors[name][k] = measured
 
     def variables(
         self, member: str, step: str, long_names: dict[str, str] | None = None

@@ -6,6 +6,7 @@ noise as two more variables, row-sum noise r (L-1 dimensions) and the rest q (LÂ
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy.optimize import brentq
 
 from onset.papers.copyhead.theory.data_average import Overlaps, expand_data_action
 from onset.papers.copyhead.theory.model import Form, Model
-from onset.papers.copyhead.theory.prior import expand_singular_cost
+from onset.papers.copyhead.theory.prior import expand_matrix_cost
 
 Array = NDArray[np.float64]
 
@@ -56,21 +57,19 @@ def find_noise(c1: Any, cG: Any, P: Any, model: Model) -> tuple[Any, Any]:
 def expand_linear_action(z: Array, P: float, model: Model, form: Form) -> Expansion:
     """S_lin at z = (c1, cG), or S4 at z = (c1, cG, ln r, ln q) where `form` is "dressed".
 
-    bare: phi(c1) + (L-1) phi(cG) + S_data.   map: the same without the two logarithms of S_data.
+    bare: phi(c1) + (L-1) phi(cG) + S_data.   map: the same without the two logarithms of S_data and, at
+    finite d_k, with the nuclear cost in place of phi (at its kinks, c1 = 0 or cG = 0, its slope is 0).
     dressed: + (r+q)/(2 tau) - (L-1)/2 ln r - (LÂ²-L-1)/2 ln q, in the measure dc1 dcG dln r dln q.
     A singular value costs phi at variance tau; noise costs its Gaussian even at finite d_k.
-    Raises ValueError for "map" at finite d_k, where the cost |s| has no derivatives at 0.
     Source: arXiv 2606.12058 names S_lin(c1, cG); formulas are our reconstruction, docs/theory/copyhead.md
     sections 6 and 7.
     """
-    if form == "map" and np.isfinite(model.d_k):
-        raise ValueError(f"the MAP action needs infinite d_k (it is {model.d_k})")
     L, tau = model.L, model.tau
     c1, cG = z[0], z[1]
     noise = np.exp(z[2:])
     r, q = noise if len(noise) else (0.0, 0.0)
     data = expand_data_action(find_overlaps(c1, cG, r, q, L), P, model, integrated=form != "map")
-    (f1, fG), (h1, hG), (k1, kG) = expand_singular_cost(z[:2], tau, model.d_k)
+    (f1, fG), (h1, hG), (k1, kG) = expand_matrix_cost(z[:2], tau, model.d_k, integrated=form != "map")
     ds2, dt, dm, du = data.slopes
     (ss, st, tt), (mm, mu, uu) = data.curvatures
 
@@ -102,9 +101,10 @@ def reduce_linear_action(c1: Any, cG: Any, P: Any, model: Model, form: Form) -> 
     """
     L = model.L
     r, q = find_noise(c1, cG, P, model) if form == "dressed" else (0.0, 0.0)
-    data = expand_data_action(find_overlaps(c1, cG, r, q, L), P, model, integrated=form != "map")
-    cost = expand_singular_cost(c1, model.tau, model.d_k)[0]
-    cost = cost + (L - 1) * expand_singular_cost(cG, model.tau, model.d_k)[0]
+    integrated = form != "map"
+    data = expand_data_action(find_overlaps(c1, cG, r, q, L), P, model, integrated)
+    cost = expand_matrix_cost(c1, model.tau, model.d_k, integrated)[0]
+    cost = cost + (L - 1) * expand_matrix_cost(cG, model.tau, model.d_k, integrated)[0]
     if form == "dressed":
         cost = cost + (r + q) / (2 * model.tau) - (L - 1) / 2 * np.log(r) - (L**2 - L - 1) / 2 * np.log(q)
     return cost + data.value
@@ -122,9 +122,13 @@ def find_pooling_onset(model: Model, form: Form) -> float:
 
     bare and map: a root of a polynomial in P.  dressed: the same determinant with noise at its saddle.
     Leading order sigma2 V^(3/2)/sqrt(g v).  Where the transition is second order (supercritical, as it
-    is at infinite d_k and the sizes studied) this is the transition.
+    is at infinite d_k and the sizes studied) this is the transition; else see `onset.locate_onset`.
+    It does not depend on d_k but for "map", where the nuclear cost keeps the trivial state stable at
+    every P: infinite.
     Source: reconstruction, docs/theory/copyhead.md section 6.
     """
+    if form == "map" and model.finite_width:
+        return math.inf
     L, V = model.L, model.V
     signal = Polynomial([0, model.signal(1.0)])
     drive = Polynomial([0, 2 * model.pull]) * signal

@@ -23,12 +23,16 @@ CUTOFF = 25.0
 
 
 class Means(NamedTuple):
-    """Posterior means <|c1|>, <cG sign(c1)>, <s2> and test loss of one sample, at one P."""
+    """Posterior means <|c1|>, <cG sign(c1)>, <s2> and test loss of one sample, at one P.
+
+    coverage: sqrt(<c1² + (L-1) cG²>/<s2>), the share of |A| of one sample in the plane of c1 and cG.
+    """
 
     c1: float
     cG: float
     s2: float
     test_loss: float
+    coverage: float
 
 
 def _find_box(P: float, model: Model) -> tuple[Array, Array]:
@@ -76,4 +80,6 @@ def integrate_means(P: float, model: Model, nodes: int) -> Means:
     density *= weight[:, None, None, None] * weight[:, None, None] * noise_weight[:, None] * noise_weight
     density /= density.sum()
     loss = predict_test_loss(overlaps, P, model, sampled=True)
-    return Means(*(float((density * value).sum()) for value in (c1, cG, overlaps.s2, loss)))
+    signal = overlaps.s2 - r - q
+    mean = [float((density * value).sum()) for value in (c1, cG, overlaps.s2, loss, signal)]
+    return Means(mean[0], mean[1], mean[2], mean[3], coverage=float(np.sqrt(mean[4] / mean[2])))

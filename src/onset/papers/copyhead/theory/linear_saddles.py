@@ -17,8 +17,14 @@ from onset.papers.copyhead.theory.linear import (
     reduce_linear_action,
 )
 from onset.papers.copyhead.theory.model import Form, Model
+from onset.papers.copyhead.theory.nuclear import descend_in_quadrant
 
 Array = NDArray[np.float64]
+
+
+ORDERED = -1e-9
+"""Action below which a minimum is below the trivial state; actions sum thousands of nats, so the rest is
+rounding."""
 
 
 class Saddle(NamedTuple):
@@ -29,7 +35,9 @@ class Saddle(NamedTuple):
 
 
 def _descend(start: Array, P: float, model: Model, form: Form) -> Array:
-    """The local minimum below `start` (trust-region Newton)."""
+    """The local minimum below `start` (trust-region Newton, or bounded descent where there are kinks)."""
+    if form == "map" and model.finite_width:
+        return descend_in_quadrant(start, P, model)
     last: tuple[bytes, Expansion] | None = None
 
     def expand(z: Array) -> Expansion:
@@ -60,24 +68,30 @@ def _relative_action(z: Array, P: float, model: Model, form: Form) -> float:
     return expand_linear_action(z, P, model, form).value - expand_linear_action(trivial, P, model, form).value
 
 
+def follow_saddle(z: Array, P: float, model: Model, form: Form) -> Saddle:
+    """The minimum that a minimum `z` of a nearby P becomes at P."""
+    z = _descend(z, P, model, form)
+    return Saddle(z, _relative_action(z, P, model, form))
+
+
 def minimise_action(P: Array, model: Model, form: Form) -> list[Saddle]:
     """Global minimum of the action with c1 >= 0 at each of the increasing P.
 
     The ordered minimum is followed from the largest P downwards (from there it has a large basin) and
     gives way to the trivial state where its action is not below.  Where the saddle has c1 > 0, cG > 0.
+    At finite d_k there can be several ordered minima: the lowest below wells of a lattice is taken.
     Source: reconstruction, docs/theory/copyhead.md section 6.
     """
     found: list[Saddle] = []
     z = _start_at(1.2 * model.balance, 0.9 * model.balance, P[-1], model, form)
     for value in reversed(P):
-        z = _descend(z, value, model, form)
+        starts = [z, *(_list_wells(value, model, form, 1.0) if model.finite_width else ())]
+        minima = [_descend(start, value, model, form) for start in starts]
+        z = min(minima, key=lambda minimum: expand_linear_action(minimum, value, model, form).value)
         z[:2] *= np.sign(z[0]) or 1.0
         action = _relative_action(z, value, model, form)
-        # Actions are sums of thousands of nats: differences below this are rounding.
-        ordered = action < -1e-9
-        found.append(
-            Saddle(z.copy(), action) if ordered else Saddle(find_trivial_state(value, model, form), 0.0)
-        )
+        trivial = Saddle(find_trivial_state(value, model, form), 0.0)
+        found.append(Saddle(z.copy(), action) if action < ORDERED else trivial)
     return found[::-1]
 
 
@@ -87,12 +101,18 @@ def _enter_quadrant(start: Array, P: float, model: Model, form: Form) -> Array |
     return z if z[0] > 0 > z[1] else None
 
 
-def _list_wells(P: float, model: Model, form: Form) -> list[Array]:
-    """Local minima of the action on a lattice over c1 > 0 > cG: starts for a descent."""
-    line = np.linspace(0.025, 1.2, 48)
-    c1, cG = np.meshgrid(*model.balance * np.array([line, -line]), indexing="ij")
+def _list_wells(P: float, model: Model, form: Form, sign: float) -> list[Array]:
+    """Local minima of the action on a lattice over c1 > 0, cG of the given sign: starts for a descent.
+
+    Wells on the edge count only where cG > 0: next to an axis they are kinks' minima.
+    """
+    # At finite width singular values outgrow the balance of the Gaussian costs.
+    end, points = (2.4, 97) if model.finite_width else (1.2, 49)
+    line = np.linspace(0, end, points)[1 if sign < 0 else 0 :]
+    c1, cG = np.meshgrid(*model.balance * np.array([line, sign * line]), indexing="ij")
     action = reduce_linear_action(c1, cG, P, model, form)
-    lowest = (minimum_filter(action, 3, mode="constant", cval=-np.inf) == action).nonzero()
+    edge = "constant" if sign < 0 else "nearest"
+    lowest = (minimum_filter(action, 3, mode=edge, cval=-np.inf) == action).nonzero()
     return [_start_at(a, b, P, model, form) for a, b in zip(c1[lowest], cG[lowest], strict=True)]
 
 
@@ -108,7 +128,7 @@ def follow_metastable(P: Array, model: Model, form: Form) -> tuple[list[Saddle |
     found: list[Array | None] = [None] * len(P)
     for i, value in enumerate(P):
         starts = [z for z in (found[i - 1] if i else None,) if z is not None]
-        for start in starts or _list_wells(value, model, form):
+        for start in starts or _list_wells(value, model, form, -1.0):
             if found[i] is None:
                 found[i] = _enter_quadrant(start, value, model, form)
     # A shallow well can slip through the lattice; a neighbour's minimum finds it.

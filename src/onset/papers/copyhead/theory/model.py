@@ -27,6 +27,11 @@ class Model:
     d_k: float = math.inf
 
     @property
+    def finite_width(self) -> bool:
+        """Whether queries and keys are the parameters (d_k finite), so that MAP costs the nuclear norm."""
+        return math.isfinite(self.d_k)
+
+    @property
     def tau(self) -> float:
         """Prior variance v/L² of an entry of A in linear attention, where A = logits/L."""
         return self.v / self.L**2
@@ -52,6 +57,7 @@ class Model:
 
 
 def read_model(sections: Mapping[str, Any]) -> Model:
-    """The model that the sections `task` and `prior` of params.yaml describe (infinite d_k)."""
+    """The model that the sections `task` and `prior` of params.yaml describe; d_k null is infinite."""
     task, prior = sections["task"], sections["prior"]
-    return Model(L=task.L, V=task.V, g=prior.g_OV, v=prior.v, sigma2=prior.sigma2)
+    d_k = math.inf if prior.d_k is None else float(prior.d_k)
+    return Model(L=task.L, V=task.V, g=prior.g_OV, v=prior.v, sigma2=prior.sigma2, d_k=d_k)

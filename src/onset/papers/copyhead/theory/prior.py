@@ -1,7 +1,8 @@
 """Prior of a logit matrix that is a product of Gaussian factors, omega = sqrt(variance/d_k) Q Kᵀ.
 
 Its log moment-generating function is a log-determinant; its Legendre transform is the cost of a
-matrix, a sum over singular values.  Infinite d_k gives independent Gaussian entries.
+matrix, a sum over singular values.  Infinite d_k gives independent Gaussian entries.  Where the factors
+are maximised instead of integrated (MAP, Adam) the cost is the nuclear norm.
 """
 
 from __future__ import annotations
@@ -56,3 +57,17 @@ def compute_nuclear_cost(s: Any, variance: float, d_k: float) -> Any:
     Source: reconstruction, docs/theory/copyhead.md section 5.
     """
     return np.abs(s) * math.sqrt(d_k / variance)
+
+
+def expand_matrix_cost(s: Any, variance: float, d_k: float, integrated: bool) -> tuple[Any, Any, Any]:
+    """Cost in nats of one singular value s (sign allowed), with slope and curvature.
+
+    `integrated`: phi of `expand_singular_cost`.  Otherwise the factors are at their maximum: the nuclear
+    cost |s| sqrt(d_k/variance) at finite d_k (slope sign(s) sqrt(d_k/variance), 0 at its kink in s = 0),
+    and s²/(2 variance) at infinite d_k, where logits are the parameters.
+    Source: reconstruction, docs/theory/copyhead.md section 5.
+    """
+    if integrated or math.isinf(d_k):
+        return expand_singular_cost(s, variance, d_k)
+    s = np.asarray(s, dtype=float)
+    return compute_nuclear_cost(s, variance, d_k), np.sign(s) * math.sqrt(d_k / variance), np.zeros_like(s)

@@ -1,6 +1,7 @@
 """One row of softmax attention under fields: its generating function and first moments.
 
-Z1(hs, ht) = E exp(-hs sum_b A_b² + ht A_copy) over L independent N(0, v) logits.
+Z1(hs, ht) = E exp(-hs sum_b A_b² + ht A_copy) over L independent N(0, v) logits; at finite width the
+copied key's logit has its mean shifted.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from onset.papers.copyhead.theory.model import Model
+from onset.papers.copyhead.theory.prior import expand_singular_cost
 
 Array = NDArray[np.float64]
 
@@ -25,19 +27,23 @@ LOGIT_STEP = 0.15
 
 
 class RowRule(NamedTuple):
-    """Quadrature of the prior over a row: sum_b A_b², A_copy and log weight at each node, all (nodes,)."""
+    """Quadrature of the prior over a row: sum_b A_b², A_copy, log weight and the copied key's logit over
+    its variance v at each node, all (nodes,)."""
 
     square: Array
     copy: Array
     log_weight: Array
+    logit: Array
 
 
 class RowMoments(NamedTuple):
-    """ln Z1, <sum_b A_b²> and <A_copy> under the fields, each of the fields' shape."""
+    """ln Z1, <sum_b A_b²>, <A_copy> and the copied key's mean logit (over v) under the fields, each of the
+    fields' shape."""
 
     log_Z: Array
     square: Array
     copy: Array
+    logit: Array
 
 
 def _bin_others(model: Model, bins: int) -> tuple[Array, Array, Array]:
@@ -76,32 +82,39 @@ def build_row_rule(model: Model, bins: int, ht_max: float) -> RowRule:
     """Quadrature nodes good for fields 0 <= ht <= ht_max and any hs >= 0; (logits x 2 bins) nodes.
 
     The copied key's logit runs over an even grid up to six deviations above the largest value to which
-    the field can pull it, ln(1 + v ht L exp(v/2)).
+    the field can pull it, ln(1 + v ht L exp(v/2)), where v is to be v/h for a cost whose slope at one
+    deviation is h in place of 1/sqrt(v).
     """
     others, other_squares, weights = _bin_others(model, bins)
     deviation = math.sqrt(model.v)
-    pulled = math.log1p(model.v * ht_max * model.L * math.exp(model.v / 2))
+    softness = deviation / float(expand_singular_cost(deviation, model.v, model.d_k)[1])
+    pulled = math.log1p(softness * ht_max * model.L * math.exp(model.v / 2))
     step = LOGIT_STEP * deviation
     logit = np.arange(-6 * deviation, pulled + 6 * deviation, step)
     own = np.exp(logit)[:, None]
     total = own + others
     log_density = -(logit**2) / (2 * model.v) + math.log(step / (deviation * math.sqrt(2 * math.pi)))
-    log_weight = np.broadcast_to(log_density[:, None] + np.log(weights), total.shape)
-    return RowRule(((own**2 + other_squares) / total**2).ravel(), (own / total).ravel(), log_weight.ravel())
+    log_weight = np.broadcast_to(log_density[:, None] + np.log(weights), total.shape).ravel()
+    reduced = np.broadcast_to(logit[:, None] / model.v, total.shape).ravel()
+    square = (own**2 + other_squares) / total**2
+    return RowRule(square.ravel(), (own / total).ravel(), log_weight, reduced)
 
 
-def compute_row_moments(hs: Array, ht: Array, rule: RowRule) -> RowMoments:
+def compute_row_moments(hs: Array, ht: Array, rule: RowRule, shift: Array | None = None) -> RowMoments:
     """ln Z1 and its first moments at fields hs, ht (points,).
 
-    <sum_b A_b²> = -d ln Z1/d hs and <A_copy> = d ln Z1/d ht, on the same quadrature nodes.
+    <sum_b A_b²> = -d ln Z1/d hs and <A_copy> = d ln Z1/d ht, on the same quadrature nodes.  `shift`
+    (points,) multiplies exp(shift omega_copy/v) into the expectation, which moves the mean of the copied
+    key's logit by `shift` (and Z1 by exp(shift²/(2 v))); none is zero.
     Source: reconstruction, docs/theory/copyhead.md section 7.
     """
-    values = np.stack([np.ones_like(rule.copy), rule.square, rule.copy], axis=1)
-    sources = np.stack([-rule.square, rule.copy])
+    values = np.stack([np.ones_like(rule.copy), rule.square, rule.copy, rule.logit], axis=1)
+    sources = np.stack([-rule.square, rule.copy] + ([] if shift is None else [rule.logit]))
+    fields = np.column_stack([hs, ht] + ([] if shift is None else [shift]))
     results = []
     # A few rows of fields at a time keep the node arrays in the processor's cache.
     for i in range(0, len(hs), 8):
-        exponent = np.stack([hs[i : i + 8], ht[i : i + 8]], axis=1) @ sources
+        exponent = fields[i : i + 8] @ sources
         exponent += rule.log_weight
         top = exponent.max(1, keepdims=True)
         exponent -= top

@@ -43,7 +43,8 @@ NO_TRANSITION = Transition(*(float("nan"),) * 3, (float("nan"),) * 2, float("nan
 class SaddleCurve:
     """Saddles (P, aG, s2, action) along an increasing parameter; all arrays (points,).
 
-    action is in nats, relative to uniform attention without noise at the same P.
+    action is in nats, relative to uniform attention without noise at the same P.  `pinned`: the first
+    saddle, which is uniform attention, is a local minimum at every P up to P[0] (a kink holds it there).
     """
 
     parameter: Array
@@ -51,6 +52,7 @@ class SaddleCurve:
     aG: Array
     s2: Array
     action: Array
+    pinned: bool = False
 
     @cached_property
     def _splines(self) -> dict[str, CubicSpline]:
@@ -62,6 +64,10 @@ class SaddleCurve:
     def _turns(self) -> tuple[float, float] | None:
         """Parameters of the upper and the lower spinodal, or None where P only increases."""
         turns = self._splines["P"].derivative().roots(extrapolate=False)
+        if self.pinned:
+            # The curve starts level in its parameter; where it falls from there, its start is a spinodal.
+            inside = turns[turns > self.parameter[1] / 2]
+            turns = np.insert(inside, 0, self.parameter[0]) if self.P[1] < self.P[0] else inside
         return (float(turns[0]), float(turns[-1])) if len(turns) >= 2 else None
 
     def _find(self, P: float, lower: float, upper: float) -> float:
@@ -74,10 +80,12 @@ class SaddleCurve:
     def find_branches(self, P: float) -> tuple[float, float, float]:
         """Curve parameters of the uniform, copy and unstable saddle at P; NaN where one does not exist."""
         first, last = self.parameter[0], self.parameter[-1]
+        held = self.pinned and self.P[0] >= P
         if self._turns is not None:
             top, bottom = self._turns
-            return self._find(P, first, top), self._find(P, bottom, last), self._find(P, top, bottom)
-        only = self._find(P, first, last)
+            uniform = float(first) if held else self._find(P, first, top)
+            return uniform, self._find(P, bottom, last), self._find(P, top, bottom)
+        only = float(first) if held else self._find(P, first, last)
         copies = self.read("aG", only) > COPY_THRESHOLD
         return (float("nan"), only, float("nan")) if copies else (only, float("nan"), float("nan"))
 
