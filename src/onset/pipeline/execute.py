@@ -16,9 +16,9 @@ from onset.job.diverged import Diverged
 from onset.job.progress import Reporter
 from onset.job.state import SavedState
 from onset.pipeline import provenance
-from onset.pipeline.catalogue import resolve_code
 from onset.pipeline.outcome import keep_finished, write_outcome
 from onset.pipeline.project import Project
+from onset.pipeline.reference import resolve_code
 from onset.pipeline.source import changed_since, digest_source
 from onset.randomness import Streams
 
@@ -183,8 +183,10 @@ def compute(
 def draw_figure(spec: Mapping[str, Any], project: Project, target: Path, reporter: Reporter) -> None:
     """Draw a figure and write it as PDF or PNG, by the target's extension, with its recipe inside."""
     from onset.plotting.save import save_figure
+    from onset.plotting.startup import leave_undocumented
 
     check_source(spec, project)
+    leave_undocumented()
     began = time.monotonic()
     job = build_job(spec, project, "cpu", reporter)
     figure = resolve_code(spec["code"])(job)
