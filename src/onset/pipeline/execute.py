@@ -19,7 +19,7 @@ from onset.pipeline import provenance
 from onset.pipeline.outcome import keep_finished, write_outcome
 from onset.pipeline.project import Project
 from onset.pipeline.reference import resolve_code
-from onset.pipeline.source import changed_since, digest_source
+from onset.pipeline.source import digest_source, digest_text
 from onset.randomness import Streams
 
 if TYPE_CHECKING:
@@ -73,10 +73,9 @@ def choose_device(wanted: str) -> str:
 def check_source(spec: Mapping[str, Any], project: Project) -> None:
     """Refuse to run where the source is no longer what the recipe was made from (OnsetError).
 
-    Files that have not been written since the build was planned (ONSET_PLANNED) are not read again.
+    Files are parsed again only where their bytes are not those with which the build was planned.
     """
-    planned = float(os.environ.get("ONSET_PLANNED", "0"))
-    if not changed_since(project.source, spec["modules"], planned - 2):
+    if digest_text(project.source, spec["modules"], spec["source"]) == spec["text"]:
         return
     if digest_source(project.source, tuple(spec["references"])) != spec["source"]:
         raise OnsetError(
