@@ -68,8 +68,8 @@ def replace_variables(role: str, **new: Values) -> Change:
 
 
 def with_values(variable: xr.DataArray, new: xr.DataArray) -> xr.DataArray:
-    """`variable` with the values of `new`, which has its dimensions in any order."""
-    values = new.transpose(*variable.dims).values if new.dims else np.broadcast_to(new.values, variable.shape)
+    """`variable` with the values of `new`, repeated along dimensions that only `variable` has."""
+    values = new.variable.set_dims(dict(variable.sizes)).transpose(*variable.dims).values
     return variable.copy(data=np.array(values, dtype=variable.dtype))
 
 

@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -81,7 +81,8 @@ class Claim:
         """What is measured: `quantity`, else what the measure's docstring says first, with its arguments."""
         if self.quantity:
             return self.quantity
-        measure, given = self.measure, {}
+        measure: Any = self.measure
+        given: dict[str, Any] = {}
         while isinstance(measure, functools.partial):
             given = {**measure.keywords, **given}
             measure = measure.func

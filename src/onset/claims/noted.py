@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 MEMBERS = ("seed", "chain")
+"""Dimensions whose coordinate numbers them; one of names, such as the kinds of a chain, does not count."""
 
 
 class Noted(Mapping[str, "xr.Dataset"]):
@@ -33,6 +34,6 @@ class Noted(Mapping[str, "xr.Dataset"]):
         found = {}
         for role, dataset in sorted(self._read.items()):
             for dim in MEMBERS:
-                if dim in dataset.dims:
+                if dim in dataset.dims and dataset[dim].dtype.kind in "iu":
                     found[role] = [int(member) for member in dataset[dim].values]
         return found
