@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from onset.errors import OnsetError
 
 Scale = Annotated[str | None, typer.Option(help="scale; all scales where it is left out")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the verbs to the command."""
-    app.command("list")(list_entries)
-    app.command("show")(show)
-    app.command("why")(why)
-    app.command("verify")(verify)
-    app.command("diff")(diff)
-    app.command("claims")(claims)
+    app.command("list")(looking(list_entries))
+    app.command("show")(looking(show))
+    app.command("why")(looking(why))
+    app.command("verify")(looking(verify))
+    app.command("diff")(looking(diff))
+    app.command("claims")(looking(claims))
+
+
+def looking(verb: Callable[..., None]) -> Callable[..., None]:
+    """A verb that looks: what it refuses is bad input, which ends with exit code 2."""
+
+    @functools.wraps(verb)
+    def run(*words: Any, **options: Any) -> None:
+        try:
+            verb(*words, **options)
+        except OnsetError as error:
+            typer.echo(f"onset: {error}", err=True)
+            raise typer.Exit(2) from None
+
+    return run
 
 
 def list_entries(scale: Scale = None) -> None:
@@ -59,19 +77,29 @@ def diff(first: Path, second: Path) -> None:
 
 
 def claims(
-    paper: Annotated[str | None, typer.Argument(help="paper; all where it is left out")] = None,
+    what: Annotated[
+        str | None, typer.Argument(metavar="PAPER[/FIGURE[/CLAIM]]", help="all claims where it is left out")
+    ] = None,
     scale: Annotated[str | None, typer.Option(help="scale; that of params.yaml where left out")] = None,
+    paper: Annotated[str | None, typer.Option(help="paper; another way to name it")] = None,
+    form: Annotated[str, typer.Option("--format", help="table, json or csv")] = "table",
+    brief: Annotated[bool, typer.Option("--brief", help="a table with verdict and sentence alone")] = False,
     strict: Annotated[
-        bool, typer.Option(help="exit with 1 where one is missing, stale or failed unexpectedly")
+        bool,
+        typer.Option(
+            help="exit with 1 where one is missing, stale or vacuous, or failed unexpectedly",
+        ),
     ] = False,
 ) -> None:
-    """Print the claims of every figure with their verdicts."""
-    from onset.pipeline.listing import gather_claims
+    """Print the ledger: the claims of every figure, with their verdicts and those on their controls."""
+    from onset.pipeline.ledger import format_claims, gather_claims
 
     plan = _plan()
-    text, sound = gather_claims(plan, scale or plan.parameters.scale, paper)
-    typer.echo(text)
-    if strict and not sound:
+    found = gather_claims(plan, scale or plan.parameters.scale, what, paper)
+    typer.echo(format_claims(found, form, brief), nl=form != "csv")
+    for line in found.notes:
+        typer.echo(line, err=form != "table")
+    if strict and not found.sound:
         raise typer.Exit(1)
 
 
