@@ -72,7 +72,7 @@ def format_table(rows: Iterable[Mapping[str, Any]], width: int | None = None) ->
             lines += ["", f"{row['paper']} {row['figure']}, scale {row['scale']}"]
         value = "" if row["value"] is None else f"{row['value']:.4g}"
         name = f"  {MARKS[row['verdict']]} {row['id']:<{names}}"
-        lines.append(f"{name}  {value:>9}  {_interval(row):<18}  {row['verdict']}")
+        lines.append(f"{name}  {value:>9}  {spell_interval(row):<18}  {row['verdict']}")
         notes = [
             row["sentence"],
             row["why"] and f"({row['why']})",
@@ -85,7 +85,8 @@ def format_table(rows: Iterable[Mapping[str, Any]], width: int | None = None) ->
     return "\n".join(lines[1:])
 
 
-def _interval(row: Mapping[str, Any]) -> str:
+def spell_interval(row: Mapping[str, Any]) -> str:
+    """The interval that the claim of a row accepts, with its unit."""
     unit = "" if row["unit"] == "1" else f" {row['unit']}"
     if row["low"] is None:
         return f"≤ {row['high']:g}{unit}"

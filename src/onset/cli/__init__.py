@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from onset.cli import inspect, maintain, steps
+from onset.cli import inspect, maintain, reporting, steps
 from onset.errors import OnsetError
 from onset.pipeline.project import Project
 
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 inspect.register(app)
 maintain.register(app)
+reporting.register(app)
 steps.register(app)
 
 
