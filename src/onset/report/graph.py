@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-WIDTH, HEIGHT = 150, 24
+WIDTH, HEIGHT = 164, 24
 """Of a box, in units of the drawing."""
-ACROSS, DOWN = 230, 32
+ACROSS, DOWN = 250, 30
 """From one layer to the next, and from one box of a layer to the next."""
 MARGIN = 12
 SWEEPS = 8
+ENDS = ("figures", "tables")
+"""Kinds that nothing is made from."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,13 @@ class Drawing:
 def draw_graph(needs: Mapping[str, Sequence[str]], kinds: Mapping[str, str]) -> Drawing:
     """The graph in which each name needs the names that it is given, none in a circle, left to right.
 
-    A name stands one layer right of the last that it needs.  Within a layer, boxes are ordered by the mean
-    place of their neighbours, in sweeps to the right and back; ties keep the given order, so that the same
-    graph is always drawn the same.
+    A name stands one layer right of the last that it needs, those of the kinds `ENDS` in the last layer.
+    Within a layer, boxes are ordered by the mean place of their neighbours, in sweeps to the right and back;
+    ties keep the given order, so that the same graph is always drawn the same.
     """
     layers = find_layers(needs)
+    last = max(layers.values(), default=0)
+    layers |= {name: last for name in needs if kinds[name] in ENDS and last > 0}
     columns: list[list[str]] = [[] for _ in range(max(layers.values(), default=-1) + 1)]
     for name in needs:
         columns[layers[name]].append(name)

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from onset.pipeline.listing import spell_seconds
 from onset.report.claims import OUTCOMES
 from onset.report.entries import Report
+from onset.report.graph import HEIGHT, WIDTH
 
 KINDS = {
     "data": "data",
@@ -35,6 +36,8 @@ def render_page(report: Report) -> str:
         outcomes=list(OUTCOMES.values()),
         vacuous=OUTCOMES["vacuous"],
         kinds=KINDS,
+        node_width=WIDTH,
+        node_height=HEIGHT,
         style=Markup(read(environment, "style.css")[0]),
         script=Markup(read(environment, "filter.js")[0]),
     )
