@@ -21,6 +21,7 @@ KEYS = {
     "Escape": (27, ""),
     "Space": (32, " "),
     "Backspace": (8, ""),
+    "ArrowUp": (38, ""),
     "ArrowDown": (40, ""),
 }
 
@@ -134,7 +135,14 @@ class Browser:
         elif event == "Log.entryAdded" and given["entry"]["level"] in ("error", "warning"):
             self.complaints.append(f"log: {given['entry']['text']}")
 
-    def open(self, page: Path, fragment: str = "", width: int = 1280, height: int = 900) -> None:
+    def open(
+        self,
+        page: Path,
+        fragment: str = "",
+        width: int = 1280,
+        height: int = 900,
+        scripts: bool = True,
+    ) -> None:
         """Load a file without a network, at a size of the window, and wait until all of it is there."""
         mobile = width < 600
         self.call(
@@ -151,20 +159,24 @@ class Browser:
             downloadThroughput=-1,
             uploadThroughput=-1,
         )
-        self.call("Page.navigate", url="about:blank")
+        self._navigate("about:blank")
         self.complaints.clear()
         self.requested.clear()
+        self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
+        self._navigate(page.resolve().as_uri() + fragment)
+        self.call("Emulation.setScriptExecutionDisabled", value=False)
+        self.value("Promise.all([...document.images].map((image) => image.decode().catch(() => 0)))")
+
+    def _navigate(self, address: str) -> None:
         self._loaded = False
-        self.call("Page.navigate", url=page.resolve().as_uri() + fragment)
+        answer = self.call("Page.navigate", url=address)
+        assert "errorText" not in answer, f"{address}: {answer['errorText']}"
         while not self._loaded:
             self._next()
-        self.value("Promise.all([...document.images].map((image) => image.decode().catch(() => 0)))")
 
     def value(self, expression: str) -> Any:
         """What an expression of JavaScript gives, awaited where it is a promise."""
-        answer = self.call(
-            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
-        )
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 

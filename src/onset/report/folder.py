@@ -43,7 +43,12 @@ def _replace(page: Path, report: Report, ledger: str) -> None:
             for path in sorted(new.rglob("*"))
             if path.is_file()
         }
-        record = {"recipe": report.recipe, "scale": report.scale, "sha256": content[page.name], "files": content}
+        record = {
+            "recipe": report.recipe,
+            "scale": report.scale,
+            "sha256": content[page.name],
+            "files": content,
+        }
         write_record(new / page.name, record)
         if folder.exists():
             folder.rename(old)
