@@ -1,8 +1,8 @@
-"""The page in a real browser, without a network: a made-up report, and this checkout's own where it was built.
+"""The page in a real browser, without a network: a made-up report, and this checkout's own if there is one.
 
 - it loads without a complaint and asks for files alone; every picture appears, in the size that it is given
-- search, paper and verdict, used by keyboard, reduce the figures and claims that are shown, and say so; a link to
-  a hidden figure brings it back
+- search, paper and verdict, used by keyboard, reduce the figures and claims that are shown, and say so;
+  a link to a hidden figure brings it back
 - everything is reached with the keyboard alone, and what has the focus can be seen to have it
 - on a phone nothing but tables and graphs, in frames of their own, is wider than the window
 - text has a contrast of at least 4.5; what can be used has a name that a screen reader says
@@ -23,10 +23,9 @@ from onset.report.folder import replace_folder
 
 OWN = Path(__file__).resolve().parents[2] / "report" / "ci" / "index.html"
 PROGRAM = find_browser()
-pytestmark = [
-    pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed, and $ONSET_CHROMIUM names none"),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = pytest.mark.skipif(
+    PROGRAM is None, reason="no Chromium is installed, and $ONSET_CHROMIUM names none"
+)
 
 VISIBLE = "[...document.querySelectorAll('{}')].filter((each) => each.checkVisibility())"
 CONTRAST = """
@@ -54,7 +53,7 @@ CONTRAST = """
     const ink = parse(each.closest("svg") ? style.fill : style.color);
     const [dark, light] = [bright(ink), bright(behind(each))].sort((a, b) => a - b);
     seen += 1;
-    if ((light + 0.05) / (dark + 0.05) < 4.5) low.add(`${each.tagName}.${each.className} ${each.textContent.slice(0, 30)}`);
+    if ((light + 0.05) / (dark + 0.05) < 4.5) low.add(`${each.tagName} ${each.textContent.slice(0, 30)}`);
   }
   return {seen, low: [...low]};
 })()
@@ -97,10 +96,8 @@ def focus(browser):
 def choose(browser, select, value):
     """Focus a list of choices and go to one with the arrow keys."""
     browser.value(f"document.getElementById('{select}').focus()")
-    here, there = browser.value(
-        f"(({{options, selectedIndex}}) => [selectedIndex, [...options].findIndex((each) => each.value === '{value}')])"
-        f"(document.getElementById('{select}'))"
-    )
+    options = browser.value(f"[...document.getElementById('{select}').options].map((each) => each.value)")
+    here, there = browser.value(f"document.getElementById('{select}').selectedIndex"), options.index(value)
     browser.press(*["ArrowDown" if there > here else "ArrowUp"] * abs(there - here))
     assert browser.value(f"document.getElementById('{select}').value") == value
 
@@ -181,9 +178,7 @@ def test_by_keyboard_alone(browser, page):
     browser.settle()
     assert focus(browser) == "figures"
     browser.open(page)
-    wanted = browser.value(
-        f"{VISIBLE.format('a[href], input, select, button, summary, .scroll')}.map((each) => each.tagName).length"
-    )
+    wanted = shown(browser, "a[href], input, select, button, summary, .scroll")
     reached, marked = set(), True
     for _ in range(min(wanted, 60)):
         browser.press("Tab")

@@ -5,12 +5,13 @@
 - every figure has its title, caption, picture with alternative text, claims with verdict, value, interval,
   reasons and place, the table of theory, parameters that differ, provenance and cost
 - what stands in results is text, never markup
-- nothing is asked for outside the folder; identifiers are unique, every fragment exists, headings skip no level
+- nothing is asked for outside the folder; identifiers are unique, every fragment exists, headings skip none
 - a folder that cannot be written is named
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from html.parser import HTMLParser
@@ -129,7 +130,7 @@ def test_structure(page):
         assert tag != "img" or attrs["alt"]
     levels = [int(tag[1]) for tag, _ in reader.tags if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1 and levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
     assert "http" not in re.sub(r"<code>.*?</code>", "", page, flags=re.S)
 
 

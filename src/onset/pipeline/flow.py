@@ -231,7 +231,7 @@ class Flow:
         return found
 
     def report_inputs(self, mark: Callable[[str], Any]) -> Callable[[Any], dict]:
-        """Inputs of a report: everything published at its scale, and the pointer that says which it should be."""
+        """Inputs of a report: everything published at its scale, and the pointer to which it should be."""
 
         def parts(wildcards: Any) -> dict:
             path = report_path(wildcards.scale)

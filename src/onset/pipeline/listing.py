@@ -27,9 +27,8 @@ def format_list(plan: Plan, scale: str | None) -> str:
             for each in scales:
                 steps = plan.steps(each)
                 step = steps.find(paper_name, name)
-                lines.append(
-                    f"      {each:<8}{published_state(step, plan, index):<14}{_cost(step, plan):<10}{_path(step)}"
-                )
+                state, cost = published_state(step, plan, index), _cost(step, plan)
+                lines.append(f"      {each:<8}{state:<14}{cost:<10}{_path(step)}")
     return "\n".join(lines)
 
 

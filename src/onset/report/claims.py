@@ -9,10 +9,23 @@ from typing import Any
 from onset.claims.ledger import spell_interval
 
 STANDINGS = {"paper": "the paper's statement", "reconstruction": "our reconstruction's statement"}
-SHOWN = {
-    "id", "place", "sentence", "standing", "verdict", "why", "value", "detail", "low", "high", "unit", "reason",
-    "vacuous",
-}  # fmt: skip
+SHOWN = frozenset(
+    (
+        "id",
+        "place",
+        "sentence",
+        "standing",
+        "verdict",
+        "why",
+        "value",
+        "detail",
+        "low",
+        "high",
+        "unit",
+        "reason",
+    )
+    + ("vacuous",)
+)
 """What of a row has a place of its own on the page."""
 
 

@@ -1,4 +1,4 @@
-"""Reads what is published at a scale into what a report shows.  Opens records and documents, never results."""
+"""Reads what is published at a scale into what a report shows.  Opens records, documents, never results."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def _collect_paper(plan: Plan, scale: str, name: str, index: Index) -> PaperEntr
         *(steps.figures[name, each] for each in paper.figures),
         *(steps.tables[name, each] for each in paper.tables),
     ]
-    entries = {**paper.experiments, **paper.figures, **paper.tables}
-    needs = {each: tuple(dict.fromkeys(entry.needs.values())) for each, entry in entries.items()}
+    entries = [*paper.names(), *paper.tables.items()]
+    needs = {each: tuple(dict.fromkeys(entry.needs.values())) for each, entry in entries}
     made = tuple(describe_step(step, plan) for step in shown)
     checked = [step for (owner, _), step in steps.claims.items() if owner == name]
     seconds, unmeasured = total_seconds([*shown, *checked], plan)

@@ -49,7 +49,7 @@ def draw_missing(plan: Plan, steps: Iterable[Step], workers: int) -> int:
 
 
 def find_picture(step: Step, plan: Plan, index: Index) -> Picture | None:
-    """The PNG of a figure's present recipe, from the store or as it was published; None where there is none."""
+    """The PNG of a figure's present recipe, from the store or as it was published; None without one."""
     for path in (step.stored(plan.project.store, "png"), Path(step.published()["png"])):
         if path.exists() and index.carried(path) == step.recipe:
             head = path.read_bytes()[:24]
