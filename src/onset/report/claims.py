@@ -9,23 +9,8 @@ from typing import Any
 from onset.claims.ledger import spell_interval
 
 STANDINGS = {"paper": "the paper's statement", "reconstruction": "our reconstruction's statement"}
-SHOWN = frozenset(
-    (
-        "id",
-        "place",
-        "sentence",
-        "standing",
-        "verdict",
-        "why",
-        "value",
-        "detail",
-        "low",
-        "high",
-        "unit",
-        "reason",
-    )
-    + ("vacuous",)
-)
+ROW = "id place sentence standing verdict why value detail low high unit reason vacuous"
+SHOWN = frozenset(ROW.split())
 """What of a row has a place of its own on the page."""
 
 
