@@ -101,11 +101,20 @@ def test_every_verdict_has_words():
 
 
 def test_more_of_a_row_is_shown():
-    row = make_row("a", "held", seeds=[0, 1], control={"value": 0.12345678, "verdict": "failed"})
-    assert describe_verdict(row, "").more == (
-        ("control", "value 0.1235; verdict failed"),
-        ("seeds", "0, 1"),
+    control = {
+        "name": "untrained",
+        "what": "no training",
+        "value": 0.12345678,
+        "verdict": "failed",
+        "why": "",
+    }
+    row = make_row(
+        "a", "held", seeds={"runs": [0, 1, 2, 3], "few": [0, 2]}, spread=[0.1, 0.15], control=control
     )
+    verdict = describe_verdict(row, "")
+    assert verdict.more == (("seeds", "runs 0 to 3; few 0, 2"),)
+    assert verdict.control == "no training: failed, measured 0.1235"
+    assert verdict.spread == "0.1 to 0.15"
 
 
 def test_words():

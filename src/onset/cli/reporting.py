@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
+from onset.cli.inspect import looking
+
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the command."""
-    app.command("report")(report)
+    app.command("report")(looking(report))
 
 
 def report(
