@@ -11,15 +11,23 @@
 import os
 
 import pytest
+from tests.pipeline.sandbox import Sandbox
 
 PAGE = "report/ci/index.html"
 
 
+@pytest.fixture(scope="module")
+def first(built, tmp_path_factory):
+    """The toy project with its report, and the jobs that this took."""
+    sandbox = Sandbox.copied(built, tmp_path_factory.mktemp("reported"))
+    sandbox.snakemake("report_ci")
+    return sandbox, sandbox.ran()
+
+
 @pytest.fixture
-def reported(toy):
-    toy.snakemake("report_ci")
-    toy.ran()
-    return toy
+def reported(first, tmp_path):
+    """A copy of it."""
+    return Sandbox.copied(first[0], tmp_path)
 
 
 def read(sandbox):
@@ -29,9 +37,8 @@ def read(sandbox):
     }
 
 
-def test_one_target_makes_it_whole(toy):
-    toy.snakemake("report_ci")
-    ran = toy.ran()
+def test_one_target_makes_it_whole(first, reported):
+    toy, ran = reported, first[1]
     assert ran.count("ci/fig1") == 2 and ran.count("ci/fig2") == 2, "once as PDF, once as PNG"
     before = read(toy)
     assert set(before) == {

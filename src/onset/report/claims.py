@@ -38,8 +38,8 @@ OUTCOMES = {
 class Verdict:
     """One claim with its verdict, in words.
 
-    `spread` is the interval over seeds or chains; `control` the verdict where the claim must not hold, `vacuous`
-    whether it holds there all the same; `known` why a failure is known; `more` whatever else
+    `spread` is the interval over seeds or chains; `control` the verdict where the claim must not hold;
+    `vacuous` that it holds there all the same; `known` why a failure is known; `more` whatever else
     its row holds, by name.
     """
 
