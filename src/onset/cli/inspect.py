@@ -49,7 +49,7 @@ def show(path: Path) -> None:
     """Show what a result, checkpoint, figure or claims file is and what made it."""
     from onset.pipeline.showing import format_file
 
-    typer.echo(format_file(path))
+    typer.echo(format_file(_existing(path), _store()))
 
 
 def why(path: str) -> None:
@@ -59,21 +59,40 @@ def why(path: str) -> None:
     typer.echo(explain(_plan(), path))
 
 
-def verify(scale: Scale = None) -> None:
-    """Compare every published file with its record and with what the present parameters give."""
-    from onset.pipeline.verification import verify_published
+def verify(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="files; all published ones if none are named")
+    ] = None,
+    scale: Scale = None,
+) -> None:
+    """Compare files with their records and with what the present parameters, source and inputs give."""
+    from onset.pipeline.verification import verify_files, verify_published
 
-    report, sound = verify_published(_plan(), scale)
+    if files:
+        report, sound = verify_files(_plan(), [_existing(path) for path in files])
+    else:
+        report, sound = verify_published(_plan(), scale)
     typer.echo(report)
     if not sound:
         raise typer.Exit(1)
 
 
-def diff(first: Path, second: Path) -> None:
-    """Compare two results: parameters, and the largest difference of each variable."""
-    from onset.pipeline.showing import format_difference
+def diff(
+    first: Path,
+    second: Path,
+    rtol: Annotated[float, typer.Option(min=0, help="allowed difference, as a share of the first")] = 1e-5,
+    atol: Annotated[float, typer.Option(min=0, help="allowed difference beside that")] = 1e-8,
+) -> None:
+    """Compare two results variable by variable, or two claim ledgers verdict by verdict.
 
-    typer.echo(format_difference(first, second))
+    Ends with 0 where they agree, 1 where they differ, 2 where they cannot be compared.
+    """
+    from onset.pipeline.comparing import compare_files
+
+    report, same = compare_files(_existing(first), _existing(second), rtol, atol)
+    typer.echo(report)
+    if not same:
+        raise typer.Exit(1)
 
 
 def claims(
@@ -101,6 +120,29 @@ def claims(
         typer.echo(line, err=form != "table")
     if strict and not found.sound:
         raise typer.Exit(1)
+
+
+def _existing(path: Path) -> Path:
+    """The path; raises OnsetError, with the nearest published one, where there is nothing."""
+    from onset.params.validate import nearest_path
+
+    if not path.exists():
+        try:
+            plan = _plan()
+            hint = "; " + nearest_path(path.as_posix(), [*plan.published(), *plan.links()])
+        except OnsetError:
+            hint = ""
+        raise OnsetError(f"{path} does not exist{hint}")
+    return path
+
+
+def _store() -> Path:
+    from onset.pipeline.project import Project
+
+    try:
+        return Project.find().store
+    except OnsetError:
+        return Path(".onset") / "store"
 
 
 def _plan():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from onset.cli import inspect, maintain
+from onset.cli import inspect, maintain, reporting
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -15,3 +15,4 @@ app = typer.Typer(
 )
 inspect.register(app)
 maintain.register(app)
+reporting.register(app)

@@ -231,7 +231,7 @@ def _equal_heads(role: str, inputs: Inputs) -> xr.Dataset:
         name: with_values(runs[name], runs[name].isel(head=at).drop_vars("head", errors="ignore"))
         for name in ("keys", "queries")
     }
-    return runs.assign(v=with_values(runs.v, v), **own)
+    return runs.assign({"v": with_values(runs.v, v), **own})
 
 
 EQUAL_HEADS = Control("equal heads", "every head is the one that ends with the largest value", _equal_heads)
