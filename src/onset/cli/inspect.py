@@ -96,19 +96,29 @@ def diff(
 
 
 def claims(
-    paper: Annotated[str | None, typer.Argument(help="paper; all where it is left out")] = None,
+    what: Annotated[
+        str | None, typer.Argument(metavar="PAPER[/FIGURE[/CLAIM]]", help="all claims where it is left out")
+    ] = None,
     scale: Annotated[str | None, typer.Option(help="scale; that of params.yaml where left out")] = None,
+    paper: Annotated[str | None, typer.Option(help="paper; another way to name it")] = None,
+    form: Annotated[str, typer.Option("--format", help="table, json or csv")] = "table",
+    brief: Annotated[bool, typer.Option("--brief", help="a table with verdict and sentence alone")] = False,
     strict: Annotated[
-        bool, typer.Option(help="exit with 1 where one is missing, stale or failed unexpectedly")
+        bool,
+        typer.Option(
+            help="exit with 1 where one is missing, stale or vacuous, or failed unexpectedly",
+        ),
     ] = False,
 ) -> None:
-    """Print the claims of every figure with their verdicts."""
-    from onset.pipeline.listing import gather_claims
+    """Print the ledger: the claims of every figure, with their verdicts and those on their controls."""
+    from onset.pipeline.ledger import format_claims, gather_claims
 
     plan = _plan()
-    text, sound = gather_claims(plan, scale or plan.parameters.scale, paper)
-    typer.echo(text)
-    if strict and not sound:
+    found = gather_claims(plan, scale or plan.parameters.scale, what, paper)
+    typer.echo(format_claims(found, form, brief), nl=form != "csv")
+    for line in found.notes:
+        typer.echo(line, err=form != "table")
+    if strict and not found.sound:
         raise typer.Exit(1)
 
 

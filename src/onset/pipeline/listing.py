@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from onset.claims.ledger import format_table, ledger_rows, read_document
-from onset.errors import OnsetError
-from onset.params.validate import nearest
 from onset.params.yamlfile import read_yaml
 from onset.pipeline.index import Index
 from onset.pipeline.plan import Plan
@@ -77,38 +74,6 @@ def spell_seconds(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
-
-
-def gather_claims(plan: Plan, scale: str, paper: str | None) -> tuple[str, bool]:
-    """The claims of a scale as a table, and whether all are as they should be.
-
-    They are where every figure's are evaluated and current, and none failed but those that
-    workflow/known_failures.yaml lists.  Raises OnsetError where there is no such scale or paper.
-    """
-    steps = plan.steps(scale)
-    if paper is not None and paper not in plan.catalogue.papers:
-        raise OnsetError(f"there is no paper '{paper}'; {nearest(paper, plan.catalogue.papers)}")
-    index = Index(plan)
-    late, notes, sound, rows = [], [], True, []
-    for (owner, name), step in steps.claims.items():
-        if paper is not None and owner != paper:
-            continue
-        path = Path(_path(step))
-        if not path.exists():
-            sound = False
-            late.append(f"{owner} {name}: not evaluated yet; run: snakemake --cores 2 -- {path}")
-        elif index.carried(path) != step.recipe:
-            sound = False
-            late.append(f"{owner} {name}: out of date; run: snakemake --cores 2 -- {path}")
-        if path.exists():
-            rows += ledger_rows([read_document(path)])
-    known = known_failures(plan)
-    for row in rows:
-        name = "/".join(row[key] for key in ("scale", "paper", "figure", "id"))
-        if row["verdict"] == "failed":
-            sound = sound and name in known
-            notes.append(f"{name} failed: {known.get(name, 'not a known failure')}")
-    return "\n".join([*late, format_table(rows), *notes]), sound
 
 
 def known_failures(plan: Plan) -> dict[str, str]:
