@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,6 @@ class Flow:
 
     def __init__(self, root: str, main: bool) -> None:
         """Plan everything; in the main process (`main`) also warn, and bring store and pointers into step."""
-        os.environ["ONSET_PLANNED"] = repr(time.time())
         project = Project(Path(root), Path.cwd())
         self.plan = Plan(project)
         self._steps: dict[tuple[str, str, str, str], Step] = {}
