@@ -105,7 +105,7 @@ def test_each_figure_has_all_it_should(page):
     ):
         assert part in text, part
     assert 'alt="alpha fig1: What fig1 of alpha shows. Loss against `steps`."' in cards[0]
-    assert "Seeds: 0, 1" in cards[2] and "∅" in cards[2]
+    assert "Seeds: 0-1" in cards[2] and "∅" in cards[2]
     assert "Stale." in cards[3] and "<img" not in cards[3]
     assert "Not built." in cards[4]
 

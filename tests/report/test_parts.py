@@ -112,7 +112,7 @@ def test_more_of_a_row_is_shown():
         "a", "held", seeds={"runs": [0, 1, 2, 3], "few": [0, 2]}, spread=[0.1, 0.15], control=control
     )
     verdict = describe_verdict(row, "")
-    assert verdict.more == (("seeds", "runs 0 to 3; few 0, 2"),)
+    assert verdict.more == (("seeds", "runs 0-3; few 0, 2"),)
     assert verdict.control == "no training: failed, measured 0.1235"
     assert verdict.spread == "0.1 to 0.15"
 

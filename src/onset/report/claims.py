@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from onset.claims.ledger import spell_interval
+from onset.claims.ledger import spell_interval, spell_members
 
 STANDINGS = {"paper": "the paper's statement", "reconstruction": "our reconstruction's statement"}
 ROW = (
@@ -104,13 +104,9 @@ def _spell(value: Any) -> str:
     if isinstance(value, Mapping):
         return "; ".join(f"{key} {_spell(each)}" for key, each in value.items())
     if isinstance(value, (list, tuple)):
-        if len(value) > 2 and _is_range(value):
-            return f"{value[0]} to {value[-1]}"
+        if all(isinstance(one, int) for one in value):
+            return spell_members(value)
         return ", ".join(map(_spell, value))
     if isinstance(value, float):
         return f"{value:.4g}"
     return "none" if value is None else str(value)
-
-
-def _is_range(value: Sequence[Any]) -> bool:
-    return all(isinstance(one, int) and one == value[0] + i for i, one in enumerate(value))
