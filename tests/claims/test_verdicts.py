@@ -81,7 +81,7 @@ def test_the_inputs_reach_the_measure():
     seen = []
     claim = Claim("a", "", "", "paper", lambda inputs: seen.append(inputs) or Measured(1.0), 0.0, 1.0, "")
     evaluate([claim], {"theory": 3}, "ci")
-    assert seen == [{"theory": 3}]
+    assert [dict(one) for one in seen] == [{"theory": 3}]
 
 
 def test_a_row_says_everything():
@@ -99,6 +99,12 @@ def test_a_row_says_everything():
         "high": 2.0,
         "unit": "nats",
         "reason": "why",
+        "quantity": "",
+        "spread": None,
+        "scales": None,
+        "seeds": {},
+        "control": None,
+        "vacuous": False,
     }
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from onset.claims.control import Control
 
 Standing = Literal["paper", "reconstruction"]
 
@@ -21,12 +25,15 @@ class Measured:
     undecided  why the number decides nothing (for instance too few chains agree); empty where it decides
     absent     why there is nothing to measure at this scale (for instance a grid without the region);
                empty where there is
+    spread     the interval of the number over seeds or chains, where the measure gives one; an end of the
+               accepted interval inside it leaves the claim undecided
     """
 
     value: float | None
     detail: str = ""
     undecided: str = ""
     absent: str = ""
+    spread: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if self.value is None and not (self.undecided or self.absent):
@@ -47,6 +54,8 @@ class Claim:
     reason      why the interval ends where it does
     unit        of the number and the interval; "1" where dimensionless
     scales      the scales at which the claim is tested; None for all
+    control     inputs of which the claim must not hold; None where none has been named yet
+    quantity    what is measured, in words; the first sentence of the measure's docstring where left out
     """
 
     id: str
@@ -59,9 +68,31 @@ class Claim:
     reason: str
     unit: str = "1"
     scales: tuple[str, ...] | None = None
+    control: Control | None = None
+    quantity: str = ""
 
     def __post_init__(self) -> None:
         if self.low is None and self.high is None:
             raise ValueError(f"claim {self.id} accepts every number; give `low`, `high` or both")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError(f"claim {self.id} accepts no number: {self.low} > {self.high}")
+
+    def describe_quantity(self) -> str:
+        """What is measured: `quantity`, else what the measure's docstring says first, with its arguments."""
+        if self.quantity:
+            return self.quantity
+        measure: Any = self.measure
+        given: dict[str, Any] = {}
+        while isinstance(measure, functools.partial):
+            given = {**measure.keywords, **given}
+            measure = measure.func
+        first = inspect.cleandoc(measure.__doc__ or "").partition("\n\n")[0]
+        sentence = " ".join(first.split()).removesuffix(".")
+        told = ", ".join(f"{name}={_spell(value)}" for name, value in sorted(given.items()))
+        return f"{sentence} ({told})" if told and sentence else sentence
+
+
+def _spell(value: object) -> str:
+    if isinstance(value, (tuple, list)):
+        return "[" + ", ".join(map(_spell, value)) + "]"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.gmc.claims import controls
 from onset.papers.gmc.claims import task_measures as measures
 
 UNIT = "standard errors"
 REASON = "four standard errors of the estimate from the test sequences"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="target",
         place="definition of the task; figure 1",
@@ -53,4 +55,14 @@ CLAIMS = (
         unit=UNIT,
         reason=REASON,
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.OTHER_MATCH,
+    {
+        "query-norm": controls.NO_NOISE,
+        "query-match": controls.NO_NOISE,
+        "match-uniform": controls.NEVER_FIRST,
+    },
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.gmc.claims import maxmargin_controls as controls
 from onset.papers.gmc.claims import maxmargin_measures as measures
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="assumptions",
         place="section 4, assumptions A1 to A4",
@@ -74,4 +76,15 @@ CLAIMS = (
         unit="fold a decade",
         reason="10 by theory; median over seeds, with corrections as for the norm",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.START,
+    {
+        "assumptions": controls.REFUSED,
+        "norm-growth": controls.TWICE,
+        "loss-monotone": controls.ONE_RISE,
+        "loss-decay": controls.SQUARE_ROOT,
+    },
 )

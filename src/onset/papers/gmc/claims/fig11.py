@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.gmc.claims import maxmargin_controls as controls
 from onset.papers.gmc.claims import maxmargin_measures as measures
 
 CAPTION = "figure 11, assumption A6"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="gradient-power",
         place=CAPTION,
@@ -50,4 +52,14 @@ CLAIMS = (
         unit="of the sum",
         reason="share of the last decade, worst seed; by the law all that is to come is a ninth of it",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.LOGARITHM,
+    {
+        "gradient-power": controls.JUST_DIVERGES,
+        "gradient-level": controls.TWICE_MARGIN,
+        "increments": controls.EVEN_DOUBLINGS,
+    },
 )

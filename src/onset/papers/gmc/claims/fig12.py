@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.gmc.claims import maxmargin_controls as controls
 from onset.papers.gmc.claims import maxmargin_measures as measures
 
 CAPTION = "figure 12, assumption A7"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="h-summable",
         place=CAPTION,
@@ -54,4 +56,8 @@ CLAIMS = (
         high=0.98,
         reason="worst seed; 1 for a sum that grows as log tau, below 1 for any power law of the deviation",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS, controls.START, {"h-summable": controls.LOGARITHM, "h-summable-limit": controls.LOGARITHM}
 )

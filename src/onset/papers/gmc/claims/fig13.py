@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.gmc.claims import maxmargin_controls as controls
 from onset.papers.gmc.claims import maxmargin_measures as measures
 
 CAPTION = "figure 13, assumption A9"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="tail-falls",
         place=CAPTION,
@@ -62,4 +64,14 @@ CLAIMS = (
         high=0.5,
         reason="the assumption's own bound, over all records of all seeds on which A1 to A4 hold",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.START,
+    {
+        "tail-falls": controls.BACKWARDS,
+        "alignment": controls.MISALIGNED,
+        "alignment-bound": controls.MISALIGNED,
+    },
 )

@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
-from onset.papers.gmc.claims import drop_measures, score_measures, sweep_measures
+from onset.claims.control import assign_controls
+from onset.papers.gmc.claims import controls, drop_measures, score_measures, sweep_measures
 
 FIGURE = "figure 5"
 RATIO = "a ratio of 1 is no difference; seeds that disagree decide nothing"
 HALF = "steps from a tenth of the way to half of it"
 SETTINGS = ("base", "close", "loose", "long", "wide", "gpt2")
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="looser-later",
         place=FIGURE,
@@ -114,4 +115,19 @@ CLAIMS = (
         scales=("paper",),
         reason="one noise variance above it; at c = 1.1 the Bayes floor is near 0.013",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.UNTRAINED,
+    {
+        "looser-later": controls.exchange("close", "loose"),
+        "looser-slower": controls.exchange("close", "loose"),
+        "longer-later": controls.exchange("base", "long"),
+        "longer-slower": controls.exchange("base", "long"),
+        "wider-later": controls.exchange("base", "wide"),
+        "wider-slower": controls.exchange("base", "wide"),
+        "gpt2-later": controls.exchange("base", "gpt2"),
+        "coincidence": controls.EARLY,
+    },
 )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.gmc.claims import controls
 from onset.papers.gmc.claims import depth_measures as measures
 
 FIGURE = "figure 6"
 OURS = "our reconstruction"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="one-layer-loss",
         place=FIGURE,
@@ -73,4 +75,16 @@ CLAIMS = (
         reason="the loss is between a twentieth and 19 twentieths of its way when the score is half-way; "
         "heads that look back by a fixed number of positions raise it before",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.UNTRAINED,
+    {
+        "one-layer-loss": controls.DEEP,
+        "one-layer-IH-MC": controls.DEEP,
+        "one-layer-repeat": controls.DEEP,
+        "coincidence": controls.EARLY,
+        "coincidence-IH-Repeat": controls.EARLY,
+    },
 )

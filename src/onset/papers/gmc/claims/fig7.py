@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.gmc.claims import controls
 from onset.papers.gmc.claims import head_measures as measures
 
 FIGURE = "figure 7"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="before",
         place=FIGURE,
@@ -53,3 +55,5 @@ CLAIMS = (
         reason="half of a score's range above every other layer",
     ),
 )
+
+CLAIMS = assign_controls(STATEMENTS, controls.UNTRAINED, {"before": controls.EARLY, "after": controls.LATE})

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.gmc.claims import controls
 from onset.papers.gmc.claims import head_measures as measures
 
 REASON = "one of eight queries may fail on a single sequence"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="first-subdiagonal",
         place="figure 8a",
@@ -32,3 +34,5 @@ CLAIMS = (
         reason=REASON,
     ),
 )
+
+CLAIMS = assign_controls(STATEMENTS, controls.UNTRAINED)

@@ -27,18 +27,22 @@ def trained_heads(run: xr.Dataset, snapshot: int) -> list[tuple[np.ndarray, np.n
 
 
 def attention_against_network(inputs: Inputs) -> Measured:
-    """Largest difference of predictions between attention over tokens and the network, over their size."""
+    """Largest difference of predictions between attention over tokens and the network, over their size.
+
+    The network has the heads of `runs`, or of `network` where such inputs are given.
+    """
     runs = take_runs(inputs["runs"], model="separate", rank_of=1)
     if not runs:
         return lack_run("of rank one")
+    networks = take_runs(inputs.get("network", inputs["runs"]), model="separate", rank_of=1)
     generator, worst = np.random.default_rng(0), 0.0
-    for v, k, q in trained_heads(runs[0], -1):
+    for heads, (v, k, q) in zip(trained_heads(networks[0], -1), trained_heads(runs[0], -1), strict=True):
         D, N = k.shape[-1], 12
         x, query = generator.standard_normal((SEQUENCES, N, D)), generator.standard_normal((SEQUENCES, D))
         y = np.einsum("snd,sd->sn", x, generator.standard_normal((SEQUENCES, D)))
         beta = np.einsum("sn,snd->sd", y, x) / N
         attention = attend(x, y, query, v, k, q)
-        network = convolve_heads(form_feature(beta, query), v, k, q)
+        network = convolve_heads(form_feature(beta, query), *heads)
         worst = max(worst, float(np.max(np.abs(attention - network)) / np.max(np.abs(attention))))
     return Measured(worst, f"{SEQUENCES} random sequences with the trained heads of every seed")
 

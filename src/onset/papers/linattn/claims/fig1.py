@@ -5,13 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.linattn.claims import controls
 from onset.papers.linattn.claims import merged_measures as measures
 
 CAPTION = "figure 1"
 EQUATION = "Eq. 10"
 RECONSTRUCTION = "our reconstruction of the theory behind figure 1"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="one-drop",
         place=CAPTION,
@@ -133,4 +135,21 @@ CLAIMS = (
         high=1e-8,
         reason="exact; what is left is the integrator's error at its relative tolerance",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.UNTRAINED,
+    {
+        "floor": controls.LONG_CONTEXT,
+        "floor-on-sets": controls.LONG_CONTEXT,
+        "half-drop-step": controls.LATE_RUN,
+        "flow": controls.SLOW_FLOW,
+        "white-aligned": controls.SLOW_FLOW,
+        "white-first-order": controls.SLOW_FLOW,
+        "white-random-start": controls.SLOW_FLOW,
+        "mlp-on-the-way": controls.SLOW_MLP,
+        "mlp-at-the-end": controls.OTHER_SET,
+        "conservation": controls.SUM_OF_SQUARES,
+    },
 )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.linattn.claims import controls
 from onset.papers.linattn.claims import map_measures as measures
 
 CAPTION = "figure 10"
 TOLERANCE = {1: 0.15, 2: 0.05, 3: 0.01, 4: 1e-3}
 
-CLAIMS = (
+STATEMENTS = (
     *(
         Claim(
             id=f"map-{learned}",
@@ -50,4 +52,13 @@ CLAIMS = (
         reason="share of drops; trials with other draws had no plateau after the first drop in 14 % of the "
         "runs, and a second head in about a tenth of all drops: 0.86, less three standard errors",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.SMALLER_MAP,
+    {
+        "regression-limit": controls.ROOT_OF_N,
+        "heads-grown": controls.EQUAL_HEADS,
+    },
 )

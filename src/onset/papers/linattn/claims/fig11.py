@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.linattn.claims import controls, rank_measures, timing_measures
 from onset.papers.linattn.claims import head_measures as measures
-from onset.papers.linattn.claims import rank_measures, timing_measures
 
 CAPTION = "figure 11"
 CONSERVATION = "appendix on conservation laws"
 RECONSTRUCTION = "our reconstruction of the theory behind figure 11"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="multiples",
         place=CAPTION,
@@ -93,4 +94,17 @@ CLAIMS = (
         high=0.02,
         reason="over the largest v^2; second order in the rate at each step",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.UNTRAINED,
+    {
+        "multiples": controls.RANKS_EXCHANGED,
+        "levels": controls.LONG_CONTEXT,
+        "head-values": controls.LONG_CONTEXT,
+        "flow": controls.SLOWER_FLOW,
+        "conservation": controls.SUM_OF_SQUARES,
+        "drift": controls.SUM_OF_SQUARES,
+    },
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.linattn.claims import controls, timing_measures
 from onset.papers.linattn.claims import head_measures as measures
-from onset.papers.linattn.claims import timing_measures
 
 OURS = "figure 12; what the paper changes in it is not known to us, the start is our choice"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="times-predicted",
         place=OURS,
@@ -46,3 +47,5 @@ CLAIMS = (
         "8 % on fewer",
     ),
 )
+
+CLAIMS = assign_controls(STATEMENTS, controls.PREDICTED_ELSEWHERE, {"end-agrees": controls.LONG_CONTEXT})

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.linattn.claims import controls
 from onset.papers.linattn.claims import repeated_measures as measures
 
 CAPTION = "figure 13"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="rank-one-drops",
         place=CAPTION,
@@ -63,4 +65,14 @@ CLAIMS = (
         unit="drops",
         reason="mean at rank one less mean at the highest rank; a whole drop less at least",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.UNTRAINED,
+    {
+        "levels": controls.LONG_CONTEXT,
+        "rank-two-pairs": controls.RANKS_EXCHANGED,
+        "fewer-drops": controls.RANKS_EXCHANGED,
+    },
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.linattn.claims import controls
 from onset.papers.linattn.claims import convolution_measures as measures
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="convolution",
         place="figure 2",
@@ -29,3 +31,5 @@ CLAIMS = (
         reason="exact; weights and map are stored in single precision",
     ),
 )
+
+CLAIMS = assign_controls(STATEMENTS, controls.OTHER_NETWORK, {"trained-maps": controls.OTHER_MAPS})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.linattn.claims import controls
 from onset.papers.linattn.claims import rank_one_measures as measures
 
 CAPTION = "figure 3"
@@ -12,7 +14,7 @@ EQUATION = "Eq. 19"
 SCALAR = "Eq. 20 and 21, figure 3b"
 RECONSTRUCTION = "our reconstruction of the theory behind figure 3"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="squared-covariance",
         place="section on fixed points, E[Lhat^2]",
@@ -251,4 +253,30 @@ CLAIMS = (
         high=1e-8,
         reason="exact; what is left is the integrator's error at its relative tolerance",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.UNTRAINED,
+    {
+        "squared-covariance": controls.LONG_CONTEXT,
+        "plateau-formula": controls.LONG_CONTEXT,
+        "plateaus": controls.LONG_CONTEXT,
+        "plateaus-on-sets": controls.LONG_CONTEXT,
+        "plateaus-on-own-sets": controls.OTHER_SETS,
+        "alignment": controls.KEYS_AT_START,
+        "alignment-at-the-end": controls.KEYS_AT_START,
+        "alignment-small-start": controls.KEYS_AT_START,
+        "alignment-small-start-end": controls.KEYS_AT_START,
+        "balance": controls.KEYS_AT_START,
+        "final-values": controls.VALUES_AT_START,
+        "one-head": controls.EQUAL_HEADS,
+        "scalar-equation": controls.SLOW_SCALAR,
+        "scalar-equation-small-start": controls.SLOW_SCALAR,
+        "first-drop-time": controls.LATE_PREDICTION,
+        "first-winner": controls.NEXT_HEAD,
+        "drift": controls.SUM_OF_SQUARES,
+        "drift-first-order": controls.SUM_OF_SQUARES,
+        "conservation": controls.SUM_OF_SQUARES,
+    },
 )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.linattn.claims import controls
 from onset.papers.linattn.claims import rank_measures as measures
 
 CAPTION = "figure 4"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="multiples",
         place=CAPTION,
@@ -56,3 +58,5 @@ CLAIMS = (
         reason="medians on the population; the levels are exact for ever smaller starts",
     ),
 )
+
+CLAIMS = assign_controls(STATEMENTS, controls.RANKS_EXCHANGED, {"levels": controls.LONG_CONTEXT})

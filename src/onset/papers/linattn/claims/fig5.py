@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.linattn.claims import controls
 from onset.papers.linattn.claims import softmax_measures as measures
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="merged-one-drop",
         place="figure 5",
@@ -30,3 +32,5 @@ CLAIMS = (
         reason="3 to 5 expected for D = 4; rates of 0.5 and above oscillate and would inflate the number",
     ),
 )
+
+CLAIMS = assign_controls(STATEMENTS, controls.MODELS_EXCHANGED)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.linattn.claims import controls
 from onset.papers.linattn.claims import start_measures as measures
 
 CAPTION = "figure 6"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="earlier",
         place=CAPTION,
@@ -67,3 +69,5 @@ CLAIMS = (
         "0.3",
     ),
 )
+
+CLAIMS = assign_controls(STATEMENTS, controls.STARTS_EXCHANGED, {"merged-one-drop": controls.UNTRAINED})

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.linattn.claims import controls
 from onset.papers.linattn.claims import next_token_measures as measures
 
 CAPTION = "figure 7"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="plateaus",
         place="Eq. 23",
@@ -51,4 +53,14 @@ CLAIMS = (
         high=0.1,
         reason="the loss of one set of 5000 sequences scatters by a few per cent",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.UNTRAINED,
+    {
+        "plateaus": controls.QUERY_LOSS,
+        "plateaus-on-sets": controls.QUERY_LOSS,
+        "merged-floor": controls.QUERY_LOSS,
+    },
 )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.linattn.claims import controls
 from onset.papers.linattn.claims import dimension_measures as measures
 
 CAPTION = "figure 8"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="merged-one-drop",
         place=CAPTION,
@@ -66,4 +68,14 @@ CLAIMS = (
         unit="losses of the last direction",
         reason="each direction takes 1/lambda^2; of the last one at least, more than half is left",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.UNTRAINED,
+    {
+        "plateaus": controls.LONG_CONTEXT,
+        "plateaus-higher": controls.LONG_CONTEXT,
+        "unlearned-rest": controls.AT_THE_FLOOR,
+    },
 )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.linattn.claims import controls
 from onset.papers.linattn.claims import map_measures as measures
 
 CAPTION = "figure 9"
 RECONSTRUCTION = "our reconstruction of the theory behind figure 9"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="early-map",
         place=CAPTION,
@@ -89,3 +91,5 @@ CLAIMS = (
         "rounding of records",
     ),
 )
+
+CLAIMS = assign_controls(STATEMENTS, controls.UNTRAINED, {"growth": controls.OTHER_RATE})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
-from onset.papers.sparse.claims import loss_measures, order_measures
+from onset.claims.control import assign_controls
+from onset.papers.sparse.claims import controls, loss_measures, order_measures
 from onset.papers.sparse.claims.standard import (
     CI,
     OURS,
@@ -18,7 +19,7 @@ from onset.papers.sparse.claims.standard import (
 
 LEFT, RIGHT = "figure 1, bottom left", "abstract; figure 1, bottom right"
 
-CLAIMS = (
+STATEMENTS = (
     order_claim(LEFT),
     acquisition_claim(RIGHT),
     *competition_claims(RIGHT),
@@ -52,4 +53,12 @@ CLAIMS = (
     ),
     entropy_claim("base_chain", 0.612, 0.022, PAPER),
     entropy_claim("base_chain", 0.353, 0.017, CI),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.UNTRAINED,
+    {
+        "nearest-to-the-first": controls.FAR_FROM_FIRST,
+    },
 )

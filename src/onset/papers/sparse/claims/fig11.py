@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
-from onset.papers.sparse.claims import head_measures
+from onset.claims.control import assign_controls
+from onset.papers.sparse.claims import controls, head_measures
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="furthest-first",
         place="figure 11; appendix F.2",
@@ -20,3 +21,5 @@ CLAIMS = (
         "of the groups are nearly as large as each other (as 41, 34 and 28), so that none stands out",
     ),
 )
+
+CLAIMS = assign_controls(STATEMENTS, controls.REVERSED)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
-from onset.papers.sparse.claims import head_measures
+from onset.claims.control import assign_controls
+from onset.papers.sparse.claims import controls, head_measures
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="checkered",
         place="figure 16; appendix F.5",
@@ -18,3 +19,5 @@ CLAIMS = (
         "between even attention and 0.7 to 0.3",
     ),
 )
+
+CLAIMS = assign_controls(STATEMENTS, controls.UNTRAINED)

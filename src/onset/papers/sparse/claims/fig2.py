@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
-from onset.papers.sparse.claims import head_measures
+from onset.claims.control import assign_controls
+from onset.papers.sparse.claims import controls, head_measures
 from onset.papers.sparse.claims.standard import CI, PAPER, specialisation_claims
 
 CAPTION = "figure 2, caption"
 LEAD = "a tenth of a head's attention; 0 where it is even, for the head that has least"
 HEADS = "four fifths of the seeds, each head counted by the group that has most of its attention"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="uniform-at-first",
         place=CAPTION,
@@ -80,4 +81,16 @@ CLAIMS = (
         reason="attention to it over the mean of the other lags of I(1); the caption says less, not by how "
         "much: a tenth",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.UNTRAINED,
+    {
+        "all-on-first": controls.REVERSED,
+        "all-on-first-at-60": controls.REVERSED,
+        "one-on-second": controls.REVERSED,
+        "one-on-second-at-300": controls.REVERSED,
+        "weak-diagonal": controls.EVEN_MAPS,
+    },
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from onset.claims.control import assign_controls
+from onset.papers.sparse.claims import controls
 from onset.papers.sparse.claims.standard import order_claim
 
-CLAIMS = (order_claim("figure 20; appendix F.7", "main"),)
+CLAIMS = assign_controls((order_claim("figure 20; appendix F.7", "main"),), controls.UNTRAINED)

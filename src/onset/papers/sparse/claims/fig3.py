@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
-from onset.papers.sparse.claims import order_measures
+from onset.claims.control import assign_controls
+from onset.papers.sparse.claims import controls, order_measures
 from onset.papers.sparse.claims.standard import EVERY, PAPER, entropy_claim, order_claim, published_claim
 
 LEFT, RIGHT = "figure 3, left", "figure 3, right; section 2.3"
 
-CLAIMS = (
+STATEMENTS = (
     order_claim(LEFT),
     Claim(
         id="context-in-turn",
@@ -48,4 +49,13 @@ CLAIMS = (
         480,
     ),
     entropy_claim("wide_chain", 0.362, 0.023, PAPER),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.UNTRAINED,
+    {
+        "context-in-turn": controls.REVERSED,
+        "context-order": controls.REVERSED,
+    },
 )

@@ -6,7 +6,8 @@ import math
 from functools import partial
 
 from onset.claims.claim import Claim
-from onset.papers.sparse.claims import head_measures, loss_measures, order_measures
+from onset.claims.control import assign_controls
+from onset.papers.sparse.claims import controls, head_measures, loss_measures, order_measures
 from onset.papers.sparse.claims.standard import (
     MOST,
     PAPER,
@@ -24,7 +25,7 @@ VARIANTS = {
     "merged": "merged",
 }
 
-CLAIMS = (
+STATEMENTS = (
     order_claim(LEFT, "xavier", "scale", "order-xavier"),
     order_claim(LEFT, "u1e-3", "scale", "order-small"),
     acquisition_claim(LEFT, "u1e-3", "scale", "acquisition-small"),
@@ -145,4 +146,22 @@ CLAIMS = (
         "half and more",
     ),
     entropy_claim("m1_chain", 1.382, 0.021, PAPER),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.UNTRAINED,
+    {
+        "smaller-slower": controls.exchange("scale", "xavier", "u1e-6"),
+        "rounding-of-the-smallest": controls.exchange("scale", "u1e-6", "u1e-9"),
+        "symmetric": controls.exchange("scale", "u0", "u1e-3"),
+        "symmetric-stalls": controls.exchange("scale", "u0", "u1e-3"),
+        "symmetric-pattern": controls.exchange("scale", "u0", "u1e-3"),
+        "two-stages-at-m1": controls.exchange("importance", "m1", "m1.5"),
+        "one-then-two-at-m1": controls.exchange("importance", "m1", "m1.5"),
+        "three-stages-at-m15": controls.exchange("importance", "m1", "m1.5"),
+        "separation": controls.exchange("importance", "m1", "m1.5"),
+        "three-stages-at-m13": controls.exchange("importance", "m1", "m1.3"),
+        "decay-changes-nothing": controls.hurry("minimal_variants", "no_decay"),
+    },
 )

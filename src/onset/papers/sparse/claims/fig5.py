@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
-from onset.papers.sparse.claims import loss_measures, order_measures
+from onset.claims.control import assign_controls
+from onset.papers.sparse.claims import controls, loss_measures, order_measures
 from onset.papers.sparse.claims.standard import EVERY, PAPER, order_claim, published_claim
 
 LEFT, RIGHT, TEXT = "figure 5, left", "figure 5, right", "section 2.5"
 PUBLISHED = {"n600": (1.33, 70), "n2000": (0.81, 260)}
 """Least excess loss and its step, read off the published curves."""
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="more-data-better",
         place=LEFT,
@@ -112,4 +113,13 @@ CLAIMS = (
         )
         for run, (_, step) in PUBLISHED.items()
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.SIZES_EXCHANGED,
+    {
+        "order-fresh": controls.REVERSED,
+        "context-in-turn": controls.REVERSED,
+    },
 )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.sparse.claims import flow_controls as controls
 from onset.papers.sparse.claims import flow_measures as measures
 
 FIGURE = "figure 6, appendix D.1"
 COMPETITION = "section 3.2, appendix B.2"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="loss-monotone",
         place="section 3.1",
@@ -212,4 +214,21 @@ CLAIMS = (
         "t^(-1/2), up to a tenth at t = 100. At a constant rate times would be affine, and the increments of "
         "their roots would be a quarter off",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.START,
+    {
+        "loss-monotone": controls.BACKWARDS,
+        "coupled-potential": controls.BACKWARDS,
+        "order": controls.OTHER_ORDER,
+        "dips": controls.NO_DIPS,
+        "distinct-heads": controls.ONE_HEAD,
+        "published-boundaries": controls.LESS_NOISE,
+        "invariant-region": controls.NO_LEAD,
+        "value-bound": controls.SUMMED,
+        "value-bounded": controls.SUMMED,
+        "escape": controls.CONSTANT_RATE,
+    },
 )

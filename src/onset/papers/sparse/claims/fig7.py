@@ -5,13 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
+from onset.papers.sparse.claims import flow_controls as controls
 from onset.papers.sparse.claims import stage_measures as measures
 
 FIGURE = "figure 7, appendix D.1"
 COOPERATION = "section 3.3, appendices B.3 and B.4"
 MEDIAN = "median over starts, worst stage"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="overlay-attention",
         place=FIGURE,
@@ -148,4 +150,18 @@ CLAIMS = (
         reason="positive where m_2 > m_1²/(2h²); over epsilon², since it vanishes with it. At stage 3 the "
         "same start has a negative one and escapes all the same: the condition is not necessary",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.START,
+    {
+        "overlay-attention": controls.NEXT_HEAD,
+        "overlay-timing": controls.SLOWER,
+        "overlay-dips": controls.SHALLOW,
+        "overlay-product": controls.SHORT,
+        "potentials": controls.BACKWARDS,
+        "slaving": controls.NOT_FOLLOWING,
+        "perturbation-suffices": controls.OPPOSITE,
+    },
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
-from onset.papers.sparse.claims import head_measures
+from onset.claims.control import assign_controls
+from onset.papers.sparse.claims import controls, head_measures
 from onset.papers.sparse.claims.standard import (
     acquisition_claim,
     competition_claims,
@@ -19,7 +20,7 @@ COMPENSATION = (
     "the pattern; value matrices start at exactly 0"
 )
 
-CLAIMS = (
+STATEMENTS = (
     order_claim(PLACE),
     *competition_claims(PLACE),
     acquisition_claim(PLACE),
@@ -45,3 +46,5 @@ CLAIMS = (
         reason=f"{COMPENSATION}: below -5 %; larger than the dip of I(2), the published one is near -50 %",
     ),
 )
+
+CLAIMS = assign_controls(STATEMENTS, controls.UNTRAINED)

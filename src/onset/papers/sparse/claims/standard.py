@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
-from onset.papers.sparse.claims import head_measures, loss_measures, order_measures
+from onset.papers.sparse.claims import controls, head_measures, loss_measures, order_measures
 
 OURS = "our reconstruction"
 PAPER, CI = ("paper",), ("ci",)
@@ -38,6 +38,7 @@ def acquisition_claim(place: str, run: str = "main", role: str = "runs", name: s
         "I(1), then on I(2), then on I(3).",
         standing="paper",
         measure=partial(order_measures.order_of_acquisition, run=run, role=role),
+        control=controls.REVERSED,
         low=0.8,
         high=None,
         reason=MOST,
@@ -54,6 +55,7 @@ def competition_claims(place: str, run: str = "main") -> tuple[Claim, ...]:
             "the predictor of I(1), every head has most of its attention there.",
             standing="paper",
             measure=partial(head_measures.first_stage_mass, run=run),
+            control=controls.REVERSED,
             low=0.5,
             high=None,
             reason="the least over seeds and heads; more than half of a head's attention",
@@ -64,6 +66,7 @@ def competition_claims(place: str, run: str = "main") -> tuple[Claim, ...]:
             sentence="At first the heads' attention overlaps.",
             standing="paper",
             measure=partial(head_measures.first_stage_overlap, run=run),
+            control=controls.AT_ONCE,
             low=0.75,
             high=None,
             reason="shared over joint mass, the least over seeds; 1 for equal heads, below 0.5 where one of "
@@ -146,6 +149,7 @@ def entropy_claim(chain: str, value: float, deviation: float, scales: tuple[str,
         sentence="The chain's conditional entropy is that of six other draws of the matrices at these sizes.",
         standing="reconstruction",
         measure=partial(loss_measures.mean_entropy, chain=chain),
+        control=controls.EVEN_CHAIN,
         low=round(value - 3 * deviation, 4),
         high=round(value + 3 * deviation, 4),
         unit="nats",
