@@ -90,7 +90,7 @@ def format_table(rows: Iterable[Mapping[str, Any]], width: int | None = None, br
         for note in filter(None, _brief_notes(row) if brief else _notes(row)):
             lines += textwrap.wrap(note, width, initial_indent=" " * 6, subsequent_indent=" " * 6)
     counts = {**count_verdicts(rows), **count_defects(rows)}
-    lines += ["", ", ".join(f"{n} {what}" for what, n in counts.items() if n)]
+    lines += ["", *textwrap.wrap(", ".join(f"{n} {what}" for what, n in counts.items() if n), width)]
     return "\n".join(lines[1:])
 
 

@@ -256,8 +256,11 @@ SUM_OF_SQUARES = Control(
 )
 
 
-def exchange_runs(*roles: str, coordinate: str, model: str | None = None) -> Change:
-    """A setting of the runs (`rank_of`, `init_std`) in the opposite order of its sizes, model by model."""
+def exchange_runs(*roles: str, coordinate: str, reverse: bool) -> Change:
+    """A setting of the runs moved on to other runs of the same model.
+
+    Each of its sizes becomes the next larger one and the largest the least; with `reverse` they change order.
+    """
 
     def change(role: str, inputs: Inputs) -> xr.Dataset:
         runs = inputs[role]
@@ -266,8 +269,9 @@ def exchange_runs(*roles: str, coordinate: str, model: str | None = None) -> Cha
         found = np.array(runs[coordinate].values)
         for name in np.unique(runs["model"].values):
             at = np.flatnonzero((runs["model"].values == name) & (found > 0))
-            order = at[np.argsort(found[at], kind="stable")]
-            found[order] = found[order][::-1].copy()
+            sizes = np.unique(found[at])
+            new = sizes[::-1] if reverse else np.roll(sizes, -1)
+            found[at] = new[np.searchsorted(sizes, found[at])]
         return runs.assign_coords({coordinate: ("run", found)})
 
     return change
@@ -275,13 +279,13 @@ def exchange_runs(*roles: str, coordinate: str, model: str | None = None) -> Cha
 
 RANKS_EXCHANGED = Control(
     "ranks exchanged",
-    "the runs of the least rank pass for those of the largest, and so on",
-    exchange_runs("runs", "population", coordinate="rank_of"),
+    "runs pass for those of the next larger rank, the largest for the least",
+    exchange_runs("runs", "population", coordinate="rank_of", reverse=False),
 )
 STARTS_EXCHANGED = Control(
     "starts exchanged",
     "the runs from the smallest start pass for those from the largest, and so on",
-    exchange_runs("runs", coordinate="init_std"),
+    exchange_runs("runs", coordinate="init_std", reverse=True),
 )
 MODELS_EXCHANGED = Control(
     "models exchanged",

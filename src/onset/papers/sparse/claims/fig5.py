@@ -115,11 +115,13 @@ STATEMENTS = (
     ),
 )
 
+BEST = controls.exchange("runs", "n600", "n2000")
 CLAIMS = assign_controls(
     STATEMENTS,
     controls.SIZES_EXCHANGED,
     {
         "order-fresh": controls.REVERSED,
         "context-in-turn": controls.REVERSED,
+        **{f"best-{what}": BEST for what in ("n600", "n2000", "step-n600", "step-n2000")},
     },
 )
