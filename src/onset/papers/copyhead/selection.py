@@ -89,3 +89,33 @@ def name_parameters(dataset: xr.Dataset) -> str:
     values = {**found.get("task", {}), **found.get("prior", {})}
     symbols = {"L": "L", "V": "V", "g_OV": "g_OV", "v": "v", "sigma2": "σ²"}
     return ", ".join(f"{symbol}\xa0=\xa0{values[key]:g}" for key, symbol in symbols.items() if key in values)
+
+
+def base_settings(dataset: xr.Dataset) -> dict[str, float]:
+    """v, g_OV and L of a result, as far as it carries its parameters."""
+    found = parameters_of(dataset)
+    values = {**found.get("task", {}), **found.get("prior", {})}
+    return {name: float(values[name]) for name in ("v", "g_OV", "L") if name in values}
+
+
+def select_run(runs: xr.Dataset, label: str, *names: str) -> xr.Dataset:
+    """One run with the P that it has, those at which the named variables are not missing."""
+    run = runs.sel(run=label)
+    there = run[names[0]].notnull().any([d for d in run[names[0]].dims if d != "P"])
+    return run.isel(P=np.flatnonzero(there.values))
+
+
+def list_runs(runs: xr.Dataset, **settings: Any) -> list[str]:
+    """Labels of the runs with given settings, such as `attention="linear"`, in their order."""
+    return [
+        str(label)
+        for label in runs.run.values
+        if all(str(runs[name].sel(run=label).values) == value for name, value in settings.items())
+    ]
+
+
+def final_order(run: xr.Dataset) -> xr.Dataset:
+    """|pooling|, copying times the sign of pooling, of each seed at the end: (seed, P)."""
+    last = run.isel(epoch=-1, drop=True)
+    sign = np.where(last.pooling < 0, -1.0, 1.0)
+    return xr.Dataset({"pooling": abs(last.pooling), "copy": last["copy"] * sign})
