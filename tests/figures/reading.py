@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from onset.params.plotting import Plotting
+from onset.plotting.save import settle_layout
 from onset.plotting.style import look
 
 PLOTTING = Plotting(font_size=8.0, dpi=100)
@@ -63,5 +64,6 @@ def pdf(figure: Figure, plotting: Plotting) -> bytes:
     buffer = io.BytesIO()
     date = datetime(2000, 1, 1, tzinfo=UTC)
     with look(plotting):
+        settle_layout(figure)
         figure.savefig(buffer, format="pdf", metadata={"CreationDate": date, "ModDate": date})
     return buffer.getvalue()

@@ -39,7 +39,24 @@ def save_figure(
             "ModDate": DATE,
         }
     with replacing_with_record(path, record) as temporary, styled(plotting), _glyphs_alone():
+        settle_layout(figure)
         figure.savefig(temporary, format=path.suffix[1:], dpi=plotting.dpi, metadata=metadata)
+
+
+def settle_layout(figure: Figure) -> None:
+    """Lay the figure out now, and put its axes on a grid of a thousandth of a point.
+
+    The solver of the layout visits its unknowns in an order that differs between runs, so positions differ in
+    the last bit; where one falls half-way between two numbers of six decimals, a file would differ.
+    """
+    figure.draw_without_rendering()  # type: ignore[no-untyped-call]
+    figure.set_layout_engine("none")
+    width, height = (1000 * 72 * inches for inches in figure.get_size_inches())
+    for axes in figure.get_axes():
+        x0, y0, x1, y1 = axes.get_position(original=True).extents
+        x0, x1, y0, y1 = round(x0 * width), round(x1 * width), round(y0 * height), round(y1 * height)
+        place = (x0 / width, y0 / height, (x1 - x0) / width, (y1 - y0) / height)
+        axes.set_position(place, which="original")
 
 
 @contextmanager
