@@ -8,7 +8,7 @@ ifneq ($(filter /%,$(VENV)),)
 RUN = PATH="$(VENV)/bin:$$PATH"
 endif
 
-.PHONY: help install test lint format ci-figures claims FORCE
+.PHONY: help install test lint format ci-figures claims report FORCE
 .DEFAULT_GOAL := help
 
 help:
@@ -18,6 +18,8 @@ help:
 	@echo "make install               only make the environment in $(VENV)"
 	@echo "make lint | format         check or mend the style of the code"
 	@echo "make ci-figures            every figure at the small scale"
+	@echo "make report                everything, as one folder to read: report/paper/index.html"
+	@echo "make report-ci             the same at the small scale"
 
 install: $(READY)
 
@@ -33,6 +35,12 @@ figures/% results/%: $(READY) FORCE
 
 ci-figures: $(READY)
 	$(RUN) snakemake --cores $(CORES) -- all_ci
+
+report: $(READY)
+	$(RUN) snakemake --cores $(CORES) -- report
+
+report-%: $(READY) FORCE
+	$(RUN) snakemake --cores $(CORES) -- report_$*
 
 claims: $(READY)
 	$(RUN) onset claims

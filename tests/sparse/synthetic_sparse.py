@@ -204,7 +204,7 @@ def make_levels() -> xr.Dataset:
         {
             "entropy": (("chain", "seed"), [[0.353]]),
         },
-        coords={"chain": ["base_chain"], "seed": [0]},
+        coords={"chain": ["base_chain"], "seed": [0], "d": ("chain", [20])},
     )
 
 

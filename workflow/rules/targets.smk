@@ -23,3 +23,9 @@ for scale in FLOW.plan.scales:
                     f"stage_{part}_{paper}_{scale}"
                 input:
                     FLOW.targets(scale, paper, part),
+
+    rule:
+        name:
+            "report" if scale == "paper" else f"report_{scale}"
+        input:
+            f"report/{scale}/index.html",

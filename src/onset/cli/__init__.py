@@ -5,29 +5,21 @@ from __future__ import annotations
 import os
 import sys
 
-import typer
-
-from onset.cli import inspect, maintain, steps
+from onset.cli.steps import VERBS, run_verb
 from onset.errors import OnsetError
 from onset.pipeline.project import Project
-
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    help="Rebuild figures of papers on how attention heads emerge, and see what made each number.",
-)
-inspect.register(app)
-maintain.register(app)
-steps.register(app)
 
 
 def main() -> None:
     """Entry point: an OnsetError is shown as its message alone, with exit code 1."""
     _use_own_checkout()
     try:
-        app()
+        if sys.argv[1:] and sys.argv[1] in VERBS:
+            run_verb(sys.argv[1:])
+        else:
+            from onset.cli.inspection import app
+
+            app()
     except OnsetError as error:
         print(f"onset: {error}", file=sys.stderr)
         sys.exit(1)

@@ -1,17 +1,16 @@
-"""Verbs that the rules of the pipeline call."""
+"""Verbs that the rules of the pipeline call: without Typer, which takes a share of what a small job takes."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from onset.errors import OnsetError
 
@@ -19,63 +18,48 @@ if TYPE_CHECKING:
     from onset.job.progress import Reporter
     from onset.pipeline.project import Project
 
-Spec = Annotated[str, typer.Argument(help="what to compute, as JSON; made by the rules")]
-Target = Annotated[Path, typer.Option("--result", help="file to write")]
-Checkpoint = Annotated[Path | None, typer.Option(help="file for the weights")]
-Threads = Annotated[int, typer.Option(min=1, help="threads of every numerical library")]
-Device = Annotated[str, typer.Option(help="auto, cpu or cuda")]
-Root = Annotated[Path, typer.Option(help="checkout that holds the code")]
-Log = Annotated[Path | None, typer.Option(help="file for plain progress lines")]
-PIPELINE = "Steps of the pipeline (called by the rules)"
+COMPUTE = ("data", "train", "sample", "simulate", "theory", "gather")
+VERBS = (*COMPUTE, "draw", "tabulate", "check")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verbs to the command."""
-    for kind in ("data", "train", "sample", "simulate", "theory", "gather"):
-        app.command(kind, help=f"Run a {kind} step.", rich_help_panel=PIPELINE, hidden=True)(_compute)
-    app.command("draw", help="Draw a figure.", hidden=True)(_draw)
-    app.command("tabulate", help="Make a table.", hidden=True)(_tabulate)
-    app.command("check", help="Evaluate the claims of a figure.", hidden=True)(_check)
+def run_verb(words: Sequence[str]) -> None:
+    """Run the job that the words of a command line, the verb first, ask for.
+
+    Raises OnsetError where the job refuses, and SystemExit where the words are no such command.
+    """
+    given = _parser(words[0]).parse_args(words[1:])
+    _limit_threads(getattr(given, "threads", 1))
+    with _reporting(given.spec, given.log, given.root) as (spec, project, reporter):
+        from onset.pipeline import execute
+
+        if words[0] == "draw":
+            execute.draw_figure(spec, project, given.result, reporter)
+        elif words[0] == "tabulate":
+            execute.make_table(spec, project, given.result, reporter)
+        elif words[0] == "check":
+            execute.check_claims(spec, project, given.result, reporter)
+        else:
+            files = (given.result, given.checkpoint)
+            execute.compute(spec, project, *files, given.device, given.threads, reporter)
 
 
-def _compute(
-    spec: Spec,
-    result: Target,
-    root: Root,
-    checkpoint: Checkpoint = None,
-    threads: Threads = 1,
-    device: Device = "auto",
-    log: Log = None,
-) -> None:
-    _limit_threads(threads)
-    with _reporting(spec, log, root) as (parsed, project, reporter):
-        from onset.pipeline.execute import compute
-
-        compute(parsed, project, result, checkpoint, device, threads, reporter)
+def _parser(verb: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"onset {verb}", description="A step of the pipeline.")
+    parser.add_argument("spec", help="what to compute, as JSON; made by the rules")
+    parser.add_argument("--result", type=Path, required=True, help="file to write")
+    parser.add_argument("--root", type=Path, required=True, help="checkout that holds the code")
+    parser.add_argument("--log", type=Path, help="file for plain progress lines")
+    if verb in COMPUTE:
+        parser.add_argument("--checkpoint", type=Path, help="file for the weights")
+        parser.add_argument("--threads", type=_count, default=1, help="threads of every numerical library")
+        parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
+    return parser
 
 
-def _draw(spec: Spec, result: Target, root: Root, log: Log = None) -> None:
-    _limit_threads(1)
-    with _reporting(spec, log, root) as (parsed, project, reporter):
-        from onset.pipeline.execute import draw_figure
-
-        draw_figure(parsed, project, result, reporter)
-
-
-def _tabulate(spec: Spec, result: Target, root: Root, log: Log = None) -> None:
-    _limit_threads(1)
-    with _reporting(spec, log, root) as (parsed, project, reporter):
-        from onset.pipeline.execute import make_table
-
-        make_table(parsed, project, result, reporter)
-
-
-def _check(spec: Spec, result: Target, root: Root, log: Log = None) -> None:
-    _limit_threads(1)
-    with _reporting(spec, log, root) as (parsed, project, reporter):
-        from onset.pipeline.execute import check_claims
-
-        check_claims(parsed, project, result, reporter)
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of threads")
+    return int(text)
 
 
 def _limit_threads(threads: int) -> None:

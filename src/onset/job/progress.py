@@ -6,9 +6,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from tqdm import tqdm
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 
 class Reporter:
@@ -33,7 +34,21 @@ class Reporter:
     @contextmanager
     def steps(self, total: int, unit: str, start: int = 0) -> Iterator[_Counter]:
         """Count steps up to `total`, beginning at `start` (more than 0 after a resume)."""
-        bar = tqdm(
+        bar = self._bar(total, unit, start) if self.terminal.isatty() else None
+        counter = _Counter(self, bar, total, unit, start)
+        self.line(f"{start} of {total} {unit} done" if start else f"{total} {unit} to do")
+        try:
+            yield counter
+        finally:
+            if bar is not None:
+                bar.close()
+        seconds = time.monotonic() - counter.began
+        self.line(f"{counter.done} of {total} {unit} done in {seconds:.1f} s")
+
+    def _bar(self, total: int, unit: str, start: int) -> tqdm:
+        from tqdm import tqdm
+
+        return tqdm(
             total=total,
             initial=start,
             desc=self.label,
@@ -41,20 +56,11 @@ class Reporter:
             file=self.terminal,
             leave=False,
             dynamic_ncols=True,
-            disable=not self.terminal.isatty(),
         )
-        counter = _Counter(self, bar, total, unit, start)
-        self.line(f"{start} of {total} {unit} done" if start else f"{total} {unit} to do")
-        try:
-            yield counter
-        finally:
-            bar.close()
-        seconds = time.monotonic() - counter.began
-        self.line(f"{counter.done} of {total} {unit} done in {seconds:.1f} s")
 
 
 class _Counter:
-    def __init__(self, reporter: Reporter, bar: tqdm, total: int, unit: str, start: int) -> None:
+    def __init__(self, reporter: Reporter, bar: tqdm | None, total: int, unit: str, start: int) -> None:
         self.reporter, self.bar, self.total, self.unit = reporter, bar, total, unit
         self.start = self.done = start
         self.began = self.told = time.monotonic()
@@ -62,7 +68,8 @@ class _Counter:
     def advance(self, steps: int = 1) -> None:
         """Tell that `steps` more are done."""
         self.done += steps
-        self.bar.update(steps)
+        if self.bar is not None:
+            self.bar.update(steps)
         now = time.monotonic()
         if now - self.told >= self.reporter.every and self.done < self.total:
             self.told = now

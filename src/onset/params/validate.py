@@ -21,6 +21,20 @@ def nearest(word: str, known: Iterable[str], shown: int = 100) -> str:
     return f"{hint}({rest})"
 
 
+def nearest_path(word: str, known: Iterable[str]) -> str:
+    """As `nearest`, for paths: where none is close as a whole, the one whose last part is nearest."""
+    known = sorted(known, key=lambda path: (path.count("/"), path))
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    if not close:
+        stems: dict[str, str] = {}
+        for path in known:
+            stems.setdefault(path.rpartition("/")[2].partition(".")[0], path)
+        stem = word.rpartition("/")[2].partition(".")[0]
+        close = [stems[each] for each in difflib.get_close_matches(stem, stems, n=1, cutoff=0)]
+    hint = f"did you mean '{close[0]}'? " if close else ""
+    return f"{hint}(`onset list` shows what there is)"
+
+
 def check_keys(found: Any, known: Iterable[str], path: Path = ()) -> Iterable[Problem]:
     """Problems of a mapping whose keys are not exactly `known`."""
     if not isinstance(found, Mapping):

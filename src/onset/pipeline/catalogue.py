@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from onset.errors import OnsetError
 from onset.params.resolve import PaperSchema
 from onset.params.yamlfile import read_yaml
+from onset.pipeline.reference import resolve_code
 
 Kind = Literal["data", "train", "sample", "simulate", "theory"]
 CodeReference = Annotated[str, Field(pattern=r"^onset(\.\w+)+:\w+$")]
@@ -177,21 +177,3 @@ def _check_circles(paper_name: str, paper: Paper) -> Iterator[str]:
 
     for name in paper.experiments:
         yield from visit(name, ())
-
-
-def resolve_code(reference: str) -> Any:
-    """The object that `module:name` refers to.
-
-    Raises OnsetError, naming the reference, where module or name does not exist.
-    """
-    module, _, name = reference.partition(":")
-    try:
-        return getattr(importlib.import_module(module), name)
-    except ModuleNotFoundError as error:
-        if error.name and module.startswith(error.name):
-            raise OnsetError(
-                f"the catalogue names {reference}, but there is no module {error.name}"
-            ) from None
-        raise
-    except AttributeError:
-        raise OnsetError(f"the catalogue names {reference}, but {module} has no '{name}'") from None

@@ -16,10 +16,10 @@ from onset.job.diverged import Diverged
 from onset.job.progress import Reporter
 from onset.job.state import SavedState
 from onset.pipeline import provenance
-from onset.pipeline.catalogue import resolve_code
 from onset.pipeline.outcome import keep_finished, write_outcome
 from onset.pipeline.project import Project
-from onset.pipeline.source import changed_since, digest_source
+from onset.pipeline.reference import resolve_code
+from onset.pipeline.source import digest_source, digest_text
 from onset.randomness import Streams
 
 if TYPE_CHECKING:
@@ -73,10 +73,9 @@ def choose_device(wanted: str) -> str:
 def check_source(spec: Mapping[str, Any], project: Project) -> None:
     """Refuse to run where the source is no longer what the recipe was made from (OnsetError).
 
-    Files that have not been written since the build was planned (ONSET_PLANNED) are not read again.
+    Files are parsed again only where their bytes are not those with which the build was planned.
     """
-    planned = float(os.environ.get("ONSET_PLANNED", "0"))
-    if not changed_since(project.source, spec["modules"], planned - 2):
+    if digest_text(project.source, spec["modules"], spec["source"]) == spec["text"]:
         return
     if digest_source(project.source, tuple(spec["references"])) != spec["source"]:
         raise OnsetError(
@@ -183,8 +182,10 @@ def compute(
 def draw_figure(spec: Mapping[str, Any], project: Project, target: Path, reporter: Reporter) -> None:
     """Draw a figure and write it as PDF or PNG, by the target's extension, with its recipe inside."""
     from onset.plotting.save import save_figure
+    from onset.plotting.startup import leave_undocumented
 
     check_source(spec, project)
+    leave_undocumented()
     began = time.monotonic()
     job = build_job(spec, project, "cpu", reporter)
     figure = resolve_code(spec["code"])(job)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from onset.errors import OnsetError
-from onset.params.validate import nearest
+from onset.params.validate import nearest_path
 from onset.pipeline.index import Index
 from onset.pipeline.plan import Plan
 from onset.pipeline.steps import Step
@@ -22,7 +22,7 @@ def explain(plan: Plan, path: str) -> str:
     published, links = plan.published(), plan.links()
     name = links.get(Path(path).as_posix(), Path(path).as_posix())
     if name not in published:
-        raise OnsetError(f"nothing is published as {path}; {nearest(path, [*published, *links], shown=0)}")
+        raise OnsetError(f"nothing is published as {path}; {nearest_path(path, [*published, *links])}")
     step, extension = published[name]
     store = plan.project.store
     index = Index(plan)
@@ -75,6 +75,11 @@ def why_missing(step: Step, store: Path) -> str:
         return "has not run yet"
     if last["recipe"] == step.recipe:
         return "its file is missing from the store"
+    return "; ".join(changes_since(step, last)) or "an input changed"
+
+
+def changes_since(step: Step, last: Mapping[str, Any]) -> list[str]:
+    """The parameters, source and inputs in which a step differs from the record of an earlier run of it."""
     changes = [
         f"{key} {old!r} -> {new!r}"
         for key, old, new in differences(last.get("parameters", {}), step.parameters)
@@ -84,7 +89,13 @@ def why_missing(step: Step, store: Path) -> str:
         moved = [name for name in sorted({*now, *before}) if now.get(name) != before.get(name)]
         named = f"source of {', '.join(moved[:4])}{' and others' if len(moved) > 4 else ''}"
         changes.append(named if before else "the source it depends on changed")
-    return "; ".join(changes) or "an input changed"
+    used = last.get("ancestry", {})
+    steps = {part.get("step"): recipe for recipe, part in used.items()}
+    for need in step.needs.values():
+        if used and need.recipe not in used:
+            label = f"{need.paper}/{need.name}"
+            changes.append(f"input {label}: recipe {steps.get(label, 'none')} -> {need.recipe}")
+    return changes
 
 
 def differences(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:

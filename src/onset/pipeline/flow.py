@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from onset.params.validate import nearest
 from onset.pipeline.index import Index
 from onset.pipeline.plan import Plan
 from onset.pipeline.project import Project
+from onset.pipeline.reporting import report_parts, report_path, report_recipe
 from onset.pipeline.spec import describe_job
 from onset.pipeline.steps import Step
 from onset.store.digest import canonical_json
@@ -30,11 +30,11 @@ class Flow:
 
     def __init__(self, root: str, main: bool) -> None:
         """Plan everything; in the main process (`main`) also warn, and bring store and pointers into step."""
-        os.environ["ONSET_PLANNED"] = repr(time.time())
         project = Project(Path(root), Path.cwd())
         self.plan = Plan(project)
         self._steps: dict[tuple[str, str, str, str], Step] = {}
         self._kinds: dict[str, set[str]] = {}
+        self._reports: dict[str, str] = {}
         for scale in self.plan.scales:
             for step in self.plan.steps(scale):
                 name = f"{step.folder}{step.name}"
@@ -227,6 +227,25 @@ class Flow:
                 found.append(path)
                 found += [link for link, target in self._links.items() if target == path]
         return found
+
+    def report_inputs(self, mark: Callable[[str], Any]) -> Callable[[Any], dict]:
+        """Inputs of a report: everything published at its scale, and the pointer to which it should be."""
+
+        def parts(wildcards: Any) -> dict:
+            path = report_path(wildcards.scale)
+            Index(self.plan).point_to(path, self.report_recipe(wildcards))
+            return {
+                "parts": [self._current(part, mark) for part in report_parts(self.plan, wildcards.scale)],
+                "want": str(self.plan.project.pointers / path),
+            }
+
+        return parts
+
+    def report_recipe(self, wildcards: Any) -> str:
+        """The recipe of the report of a scale."""
+        if wildcards.scale not in self._reports:
+            self._reports[wildcards.scale] = report_recipe(self.plan, wildcards.scale)
+        return self._reports[wildcards.scale]
 
     def record(self, pattern: str) -> str:
         """The path of the record beside a published file."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onset.job.context import Job, Result
-from onset.pipeline.catalogue import resolve_code
+from onset.pipeline.reference import resolve_code
 from onset.store.join import join_checkpoints, join_datasets
 
 

@@ -93,6 +93,10 @@ class Index:
             self._point(path, step.recipe, recipe)
         self.save()
 
+    def point_to(self, path: Path, wanted: str) -> None:
+        """Bring the pointer of one file into step with the recipe that is wanted of it."""
+        self._point(path, wanted, self.carried(path))
+
     def _set_aside_damaged(self) -> None:
         store = self.plan.project.store
         for scale in self.plan.scales:

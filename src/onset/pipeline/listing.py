@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from onset.claims.ledger import format_table, ledger_rows, read_document
-from onset.errors import OnsetError
-from onset.params.validate import nearest
 from onset.params.yamlfile import read_yaml
 from onset.pipeline.index import Index
 from onset.pipeline.plan import Plan
@@ -27,9 +24,8 @@ def format_list(plan: Plan, scale: str | None) -> str:
             for each in scales:
                 steps = plan.steps(each)
                 step = steps.find(paper_name, name)
-                lines.append(
-                    f"      {each:<8}{_state(step, plan, index):<14}{_cost(step, plan):<10}{_path(step)}"
-                )
+                state, cost = published_state(step, plan, index), _cost(step, plan)
+                lines.append(f"      {each:<8}{state:<14}{cost:<10}{_path(step)}")
     return "\n".join(lines)
 
 
@@ -37,7 +33,8 @@ def _path(step: Step) -> str:
     return next(iter(step.published().values()))
 
 
-def _state(step: Step, plan: Plan, index: Index) -> str:
+def published_state(step: Step, plan: Plan, index: Index) -> str:
+    """`built`, `in the store`, `not built`, `stale` (of other parameters or source) or `damaged`."""
     path = Path(_path(step))
     carried = index.carried(path)
     if carried == step.recipe:
@@ -50,7 +47,16 @@ def _state(step: Step, plan: Plan, index: Index) -> str:
 
 
 def _cost(step: Step, plan: Plan) -> str:
-    """Time of computing, summed over blocks; what the catalogue states (~) where it has not run here."""
+    """Time of computing; what the catalogue states (~) where it has not run here."""
+    seconds = measured_seconds(step, plan)
+    if seconds is not None:
+        return spell_seconds(seconds)
+    stated = getattr(step.entry, "cost", {}).get(step.scale)
+    return f"~{spell_seconds(stated)}" if stated else ""
+
+
+def measured_seconds(step: Step, plan: Plan) -> float | None:
+    """Time of computing, summed over blocks; None where a part has no record of its present recipe."""
     parts = [*step.needs.values(), step] if step.kind == "gather" else [step]
     seconds = 0.0
     for part in parts:
@@ -58,51 +64,20 @@ def _cost(step: Step, plan: Plan) -> str:
             read_record(Path(_path(part))) if part.members is None else None
         )
         if record is None or record["recipe"] != part.recipe or "seconds" not in record:
-            stated = getattr(step.entry, "cost", {}).get(step.scale)
-            return f"~{_spell(stated)}" if stated else ""
+            return None
         seconds += record["seconds"]
-    return _spell(seconds)
+    return seconds
 
 
-def _spell(seconds: float) -> str:
+def spell_seconds(seconds: float) -> str:
+    """Seconds below 100, else minutes or hours."""
     if seconds < 100:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
-def gather_claims(plan: Plan, scale: str, paper: str | None) -> tuple[str, bool]:
-    """The claims of a scale as a table, and whether all are as they should be.
-
-    They are where every figure's are evaluated and current, and none failed but those that
-    workflow/known_failures.yaml lists.  Raises OnsetError where there is no such scale or paper.
-    """
-    steps = plan.steps(scale)
-    if paper is not None and paper not in plan.catalogue.papers:
-        raise OnsetError(f"there is no paper '{paper}'; {nearest(paper, plan.catalogue.papers)}")
-    index = Index(plan)
-    late, notes, sound, rows = [], [], True, []
-    for (owner, name), step in steps.claims.items():
-        if paper is not None and owner != paper:
-            continue
-        path = Path(_path(step))
-        if not path.exists():
-            sound = False
-            late.append(f"{owner} {name}: not evaluated yet; run: snakemake --cores 2 -- {path}")
-        elif index.carried(path) != step.recipe:
-            sound = False
-            late.append(f"{owner} {name}: out of date; run: snakemake --cores 2 -- {path}")
-        if path.exists():
-            rows += ledger_rows([read_document(path)])
-    known = _known_failures(plan)
-    for row in rows:
-        name = "/".join(row[key] for key in ("scale", "paper", "figure", "id"))
-        if row["verdict"] == "failed":
-            sound = sound and name in known
-            notes.append(f"{name} failed: {known.get(name, 'not a known failure')}")
-    return "\n".join([*late, format_table(rows), *notes]), sound
-
-
-def _known_failures(plan: Plan) -> dict[str, str]:
+def known_failures(plan: Plan) -> dict[str, str]:
+    """Why each claim that is known to fail does so, by `scale/paper/figure/claim`."""
     path = plan.project.root / "workflow" / "known_failures.yaml"
     if not path.exists():
         return {}

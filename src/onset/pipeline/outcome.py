@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from onset.errors import OnsetError
 from onset.params.overlay import merge
 from onset.pipeline import provenance
-from onset.pipeline.catalogue import resolve_code
 from onset.pipeline.project import Project
 from onset.pipeline.recipe import compute_recipe
+from onset.pipeline.reference import resolve_code
 
 if TYPE_CHECKING:
     from onset.job.context import Result

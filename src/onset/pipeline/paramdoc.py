@@ -11,7 +11,8 @@ from pydantic.fields import FieldInfo
 
 from onset.params.plotting import Plotting
 from onset.params.resolve import DEVICES, Parameters
-from onset.pipeline.catalogue import Catalogue, resolve_code
+from onset.pipeline.catalogue import Catalogue
+from onset.pipeline.reference import resolve_code
 
 HEAD = """\
 # Parameters

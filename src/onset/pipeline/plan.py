@@ -8,8 +8,9 @@ from onset.errors import OnsetError
 from onset.params.plotting import Plotting
 from onset.params.resolve import Parameters, load_parameters
 from onset.params.validate import nearest
-from onset.pipeline.catalogue import Catalogue, load_catalogue, resolve_code
+from onset.pipeline.catalogue import Catalogue, load_catalogue
 from onset.pipeline.project import Project
+from onset.pipeline.reference import resolve_code
 from onset.pipeline.steps import Step, Steps
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from onset.errors import OnsetError
-from onset.pipeline.catalogue import Catalogue, resolve_code
+from onset.pipeline.catalogue import Catalogue
+from onset.pipeline.reference import resolve_code
 
 BEGIN, END = "<!-- figures: made by `onset readme --write` -->", "<!-- end of figures -->"
 

@@ -1,4 +1,4 @@
-"""What a file is and what made it; how two results differ."""
+"""What a file is and what made it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from typing import Any
 
 from onset.errors import OnsetError
 from onset.pipeline.explain import differences
+from onset.store.digest import digest_file
+from onset.store.figures import read_identity
 from onset.store.record import read_record
 
+SHOWN = ("recipe", "source", "revision", "rule", "code", "python", "libraries", "device", "seconds")
 
-def format_file(path: Path) -> str:
+
+def format_file(path: Path, store: Path) -> str:
     """Identity, parameters, provenance and, for results and checkpoints, variables of a published file.
 
-    Raises OnsetError where it is missing or not a file of this pipeline.
+    Of a figure that was copied elsewhere the record is looked for in the store, by the recipe inside.  Raises
+    OnsetError where the file is missing, damaged, or not of this pipeline.
     """
-    if not path.exists():
-        raise OnsetError(f"{path} does not exist")
-    record = read_record(path) or {}
+    record = find_record(path, store)
     lines = [str(path)]
     if path.suffix == ".nc":
         from onset.store.netcdf import read_result
@@ -35,25 +38,23 @@ def format_file(path: Path) -> str:
         from onset.store.checkpoints import read_checkpoint
 
         arrays, attributes = read_checkpoint(path)
+        if "onset_recipe" not in attributes:
+            raise OnsetError(foreign(path))
         lines += _fields({k: v for k, v in attributes.items() if k != "onset_params"})
         lines += [f"  {name} {array.shape} {array.dtype}" for name, array in arrays.items()]
     elif record:
-        lines += _parameters(record["parameters"])
+        lines += _fields({key: record[key] for key in ("step", "scale") if key in record})
+        lines += _parameters(record.get("parameters", {}))
+    elif (identity := read_identity(path)) is not None:
+        lines += _fields({"step": f"{identity.paper}/{identity.name}", "scale": identity.scale})
+        lines += [f"  recipe: {identity.recipe}", "its record is neither beside it nor in the store"]
     else:
-        raise OnsetError(f"{path} has no record beside it, so it is not known what made it")
+        raise OnsetError(foreign(path))
     if record:
-        shown = (
-            "recipe",
-            "revision",
-            "rule",
-            "code",
-            "python",
-            "libraries",
-            "device",
-            "seconds",
-            "peak_memory_mb",
-        )
-        lines += ["record:", *_fields({key: record[key] for key in shown if key in record})]
+        lines += [
+            "record:",
+            *_fields({key: record[key] for key in (*SHOWN, "peak_memory_mb") if key in record}),
+        ]
         lines += ["made from:"]
         lines += [
             f"  {part['step']} (recipe {recipe})" for recipe, part in record.get("ancestry", {}).items()
@@ -61,30 +62,27 @@ def format_file(path: Path) -> str:
     return "\n".join(lines)
 
 
-def format_difference(first: Path, second: Path) -> str:
-    """Parameters that differ, and for each variable of both results the largest absolute difference."""
-    import numpy as np
+def find_record(path: Path, store: Path) -> dict[str, Any]:
+    """The record of a file, beside it or, for a figure, in the store; empty where there is none.
 
-    from onset.store.netcdf import read_result
+    Raises OnsetError where the file is missing or its bytes are not those of its record.
+    """
+    if not path.is_file():
+        raise OnsetError(f"{path} is no file")
+    record = read_record(path)
+    if record is None and path.suffix in (".pdf", ".png") and (identity := read_identity(path)) is not None:
+        name = f"{identity.name}-{identity.recipe}{path.suffix}"
+        record = read_record(store / identity.scale / identity.paper / "figures" / name)
+    if record is None:
+        return {}
+    if digest_file(path) != record["sha256"]:
+        raise OnsetError(f"{path} is damaged (its bytes are not those of its record)")
+    return record
 
-    one, two = read_result(first), read_result(second)
-    before, after = (json.loads(d.attrs["onset_params"]) for d in (one, two))
-    lines = [f"parameter {key}: {old!r} -> {new!r}" for key, old, new in differences(before, after)]
-    if one.attrs["onset_content"] == two.attrs["onset_content"]:
-        return "\n".join([*lines, "the content is the same, bit for bit"])
-    for name in sorted(map(str, {*one.variables, *two.variables})):
-        if name not in one.variables or name not in two.variables:
-            lines.append(f"{name}: only in {first if name in one.variables else second}")
-            continue
-        a, b = one[name], two[name]
-        if a.shape != b.shape:
-            lines.append(f"{name}: shape {a.shape} -> {b.shape}")
-        elif a.dtype.kind in "fiub" and b.dtype.kind in "fiub":
-            gap = np.abs(a.values.astype(float) - b.values.astype(float))
-            lines.append(f"{name}: largest difference {np.nanmax(gap) if gap.size else 0:.3g}")
-        elif not a.equals(b):
-            lines.append(f"{name}: differs")
-    return "\n".join(lines)
+
+def foreign(path: Path) -> str:
+    """What to say of a file without provenance."""
+    return f"{path} carries no provenance of this pipeline; `onset list` shows what it makes"
 
 
 def _fields(values: dict[str, Any]) -> list[str]:

@@ -33,6 +33,7 @@ def describe_job(step: Step, store: Path) -> dict[str, Any]:
         "source": step.source,
         "references": list(step.references),
         "modules": step.modules,
+        "text": step.text,
     }
 
 

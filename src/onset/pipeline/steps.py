@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from onset.params.resolve import Parameters
 from onset.pipeline.catalogue import WITH_CHECKPOINT, Catalogue, Experiment, Figure, Paper, Table
 from onset.pipeline.recipe import compute_recipe
-from onset.pipeline.source import digest_modules, digest_source
+from onset.pipeline.source import digest_modules, digest_parsed_text, digest_source
 
 PLOTTING = "onset.params.plotting:Plotting"
 BEHIND = {
@@ -37,8 +37,8 @@ class Step:
     scale: an experiment (`linear_sgld`), a block of it (`linear_sgld.chain0-3`), a figure (`fig4`), a table.
     `parameters` holds what enters the recipe: `own`, shared sections by role, and `seed`; `models` names
     the types of its sections, `references` the callables whose source enters, `source` the digest of the
-    `modules` that these import.  `whole` holds the number of all members and of a block, for a block; it is
-    no part of the recipe.
+    `modules` that these import, `text` that of their bytes.  `whole` holds the number of all members and of a
+    block, for a block; neither is part of the recipe.
     """
 
     paper: str
@@ -52,6 +52,7 @@ class Step:
     source: str
     references: tuple[str, ...]
     modules: dict[str, str]
+    text: str
     models: dict[str, str]
     entry: Experiment | Figure | Table = field(compare=False)
     whole: dict[str, int] = field(default_factory=dict)
@@ -251,4 +252,5 @@ class Steps:
             source=source,
             needs={role: need.recipe for role, need in given["needs"].items()},
         )
-        return Step(recipe=recipe, source=source, references=references, modules=modules, **given)
+        text = digest_parsed_text(self.source, modules, source)
+        return Step(recipe=recipe, source=source, references=references, modules=modules, text=text, **given)

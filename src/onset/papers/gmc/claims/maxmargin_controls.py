@@ -41,7 +41,7 @@ EVEN_DOUBLINGS = Control("even doublings", "every doubling adds what the first d
 
 
 def _grow_as_logarithm(sums: xr.DataArray) -> xr.DataArray:
-    return (1 + np.log(sums["iteration"])) * sums.isel(iteration=0, drop=True)
+    return (1 + xr.apply_ufunc(np.log, sums["iteration"])) * sums.isel(iteration=0, drop=True)
 
 
 LOGARITHM = Control(

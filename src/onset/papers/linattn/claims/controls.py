@@ -101,20 +101,19 @@ LATE_PREDICTION = Control(
     "the first drop is predicted a twentieth later",
     scale_variables("flow", first_drop_predicted=1.05),
 )
-NEXT_HEAD = Control(
-    "next head",
-    "the head after the predicted one is predicted",
-    lambda role, inputs: (
-        inputs[role].assign(
-            winner_predicted=with_values(
-                inputs[role].winner_predicted,
-                (inputs[role].winner_predicted + 1) % inputs[role].sizes["head"],
-            )
-        )
-        if role == "flow"
-        else inputs[role]
-    ),
-)
+
+
+def _predict_next_head(role: str, inputs: Inputs) -> xr.Dataset:
+    flow = inputs[role]
+    if role != "flow":
+        return flow
+    heads = inputs["population"].sizes["head"]
+    return flow.assign(
+        winner_predicted=with_values(flow.winner_predicted, (flow.winner_predicted + 1) % heads)
+    )
+
+
+NEXT_HEAD = Control("next head", "the head after the predicted one is predicted", _predict_next_head)
 LATE_RUN = Control(
     "slower run",
     "steps take a quarter longer",
@@ -232,7 +231,7 @@ def _equal_heads(role: str, inputs: Inputs) -> xr.Dataset:
         name: with_values(runs[name], runs[name].isel(head=at).drop_vars("head", errors="ignore"))
         for name in ("keys", "queries")
     }
-    return runs.assign(v=with_values(runs.v, v), **own)
+    return runs.assign({"v": with_values(runs.v, v), **own})
 
 
 EQUAL_HEADS = Control("equal heads", "every head is the one that ends with the largest value", _equal_heads)
@@ -240,15 +239,13 @@ EQUAL_HEADS = Control("equal heads", "every head is the one that ends with the l
 
 def _add_squares(role: str, inputs: Inputs) -> xr.Dataset:
     found = inputs[role]
-    if "drift_value" not in found or role == "theory":
+    if "drift_value" not in found:
         return found
-    if "v" in found:
-        squares = (found.v.astype(np.float64) ** 2).fillna(0).max("head")
-        change = abs(squares - squares.isel({squares.dims[-1]: 0}))
-        change = 2 * (change if "epoch" in found.drift_value.dims else change.max("time"))
-    else:
-        sizes = abs(found.A_diagonal.fillna(0)).max(["time", "direction"])
-        change = 2 * sizes ** (2 / 3)
+    if role == "flow":
+        v = inputs["population" if "population" in inputs else "runs"].v
+        return found.assign(drift_value=xr.full_like(found.drift_value, 2 * float((v**2).max())))
+    squares = (found.v.astype(np.float64) ** 2).fillna(0).max("head")
+    change = 2 * abs(squares - squares.isel(epoch=0, drop=True))
     return found.assign(drift_value=with_values(found.drift_value, change))
 
 
