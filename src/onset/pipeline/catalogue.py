@@ -158,8 +158,8 @@ def _check_references(catalogue: Catalogue) -> Iterator[str]:
             for section in entry.reads.values():
                 if section not in readable:
                     yield f"{paper_name}.{name} reads '{section}', which is no section of {paper_name}"
-        for name, figure in paper.figures.items():
-            if figure.theory and not figure.claims:
+        for name, shown in paper.figures.items():
+            if shown.theory and not shown.claims:
                 yield f"{paper_name}.{name} has `theory` and no `claims`, with which it would be evaluated"
         yield from _check_circles(paper_name, paper)
     for headline, target in catalogue.headlines.items():
