@@ -39,11 +39,11 @@ def _every_run(
     inputs: Inputs, roles: tuple[str, ...], **settings: object
 ) -> Iterator[tuple[str, xr.Dataset]]:
     """The runs of several roles with the given settings, and their labels."""
-    for role in roles:
-        if role in inputs:
-            for run in take_runs(inputs[role], **settings):
-                size = int(run.samples)
-                yield f"{run.run.values} ({f'P = {size}' if size else 'population'})", run
+    present = [role for role in roles if role in inputs]
+    for role in present:
+        for run in take_runs(inputs[role], **settings):
+            size, prefix = int(run.samples), f"{role}/" if len(present) > 1 else ""
+            yield f"{prefix}{run.run.values} ({f'P = {size}' if size else 'population'})", run
 
 
 def compare_plateaus(
