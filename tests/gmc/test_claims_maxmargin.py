@@ -1,6 +1,7 @@
 """Guarantees of the claims of figures 10 to 13, on six runs at the paper's size made here:
 
-- every claim holds there, and fails when what it states is made untrue
+- every claim holds there but those about which six seeds decide nothing, and fails when what it states is
+  made untrue
 - medians and worst cases are over seeds on which A1 to A4 hold, and name the seeds at the ends
 - where A1 to A4 hold on no seed claims are undecided; without rivals off the support A9 says nothing
 - a vanished gradient decides nothing, and raises nothing
@@ -19,6 +20,8 @@ from onset.claims.verdict import claims_document, dump_document, evaluate
 from onset.papers.gmc.maxmargin.selection import list_with_tail
 
 FIGURES = ("fig10", "fig11", "fig12", "fig13")
+OPEN = {"fig10": {"direction"}, "fig12": {"h-rate"}, "fig13": {"alignment"}}
+"""Claims of a median that is inside its interval, while some of the six seeds are outside."""
 
 
 def claims_of(figure):
@@ -32,7 +35,10 @@ def rows(figure, inputs=None):
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_all_hold_where_they_are_true(figure):
-    assert {row["id"]: row["value"] for row in rows(figure).values() if row["verdict"] != "held"} == {}
+    found = rows(figure)
+    left = OPEN.get(figure, set())
+    assert {name for name, row in found.items() if row["verdict"] != "held"} == left
+    assert all("straddles the bound" in found[name]["why"] for name in left)
 
 
 @pytest.mark.parametrize("figure", FIGURES)

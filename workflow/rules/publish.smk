@@ -6,6 +6,7 @@ localrules:
     publish_checkpoint,
     publish_claims,
     publish_table,
+    publish_theory,
     publish_figure,
     link_figure,
     link_headline,
@@ -52,6 +53,14 @@ use rule publish_result as publish_claims with:
     output:
         file="results/{scale}/{paper}/claims/{name}.json",
         record=FLOW.record("results/{scale}/{paper}/claims/{name}.json"),
+
+
+use rule publish_result as publish_theory with:
+    input:
+        unpack(FLOW.publishes("results/{scale}/{paper}/theory/{name}.csv", ancient)),
+    output:
+        file="results/{scale}/{paper}/theory/{name}.csv",
+        record=FLOW.record("results/{scale}/{paper}/theory/{name}.csv"),
 
 
 use rule publish_result as publish_table with:

@@ -109,11 +109,19 @@ def claims(
             help="exit with 1 where one is missing, stale or vacuous, or failed unexpectedly",
         ),
     ] = False,
+    theory: Annotated[
+        bool, typer.Option("--theory", help="theory against experiment, in place of the claims")
+    ] = False,
 ) -> None:
     """Print the ledger: the claims of every figure, with their verdicts and those on their controls."""
     from onset.pipeline.ledger import format_claims, gather_claims
 
     plan = _plan()
+    if theory:
+        from onset.pipeline.theory import format_theory
+
+        typer.echo(format_theory(plan, scale or plan.parameters.scale, what or paper))
+        return
     found = gather_claims(plan, scale or plan.parameters.scale, what, paper)
     typer.echo(format_claims(found, form, brief), nl=form != "csv")
     for line in found.notes:

@@ -37,7 +37,7 @@ def run_verb(words: Sequence[str]) -> None:
         elif words[0] == "tabulate":
             execute.make_table(spec, project, given.result, reporter)
         elif words[0] == "check":
-            execute.check_claims(spec, project, given.result, reporter)
+            execute.check_claims(spec, project, given.result, given.theory, reporter)
         else:
             files = (given.result, given.checkpoint)
             execute.compute(spec, project, *files, given.device, given.threads, reporter)
@@ -53,6 +53,8 @@ def _parser(verb: str) -> argparse.ArgumentParser:
         parser.add_argument("--checkpoint", type=Path, help="file for the weights")
         parser.add_argument("--threads", type=_count, default=1, help="threads of every numerical library")
         parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
+    if verb == "check":
+        parser.add_argument("--theory", type=Path, help="file for theory against experiment")
     return parser
 
 

@@ -61,7 +61,7 @@ class Experiment(_Closed):
 
 
 class Figure(_Closed):
-    """A figure and the claims that go with it."""
+    """A figure, the claims that go with it, and what its theory predicts (`theory`, evaluated with them)."""
 
     title: str
     code: CodeReference
@@ -69,6 +69,7 @@ class Figure(_Closed):
     needs: dict[Name, Name]
     reads: Reads = {}
     claims: CodeReference | None = None
+    theory: CodeReference | None = None
 
 
 class Table(_Closed):
@@ -157,6 +158,9 @@ def _check_references(catalogue: Catalogue) -> Iterator[str]:
             for section in entry.reads.values():
                 if section not in readable:
                     yield f"{paper_name}.{name} reads '{section}', which is no section of {paper_name}"
+        for name, shown in paper.figures.items():
+            if shown.theory and not shown.claims:
+                yield f"{paper_name}.{name} has `theory` and no `claims`, with which it would be evaluated"
         yield from _check_circles(paper_name, paper)
     for headline, target in catalogue.headlines.items():
         paper_name, _, figure = target.partition("/")

@@ -52,6 +52,7 @@ def _paper_stages(name: str, paper: Paper) -> dict[str, Any]:
     figures = [f"figures/{SCALE}/{name}/{key}.pdf{record}" for key in paper.figures for record in RECORD]
     tables = [f"{folder}/{key}.csv{record}" for key in paper.tables for record in RECORD]
     claims = [f"{folder}/claims"] if any(figure.claims for figure in paper.figures.values()) else []
+    claims += [f"{folder}/theory"] if any(figure.theory for figure in paper.figures.values()) else []
     datasets = [f"{folder}/data"] if data else []
     stages = {}
     if data:

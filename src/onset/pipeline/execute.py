@@ -206,8 +206,13 @@ def make_table(spec: Mapping[str, Any], project: Project, target: Path, reporter
     reporter.line(f"made the table {spec['paper']}/{spec['name']}")
 
 
-def check_claims(spec: Mapping[str, Any], project: Project, target: Path, reporter: Reporter) -> None:
-    """Evaluate the claims of a figure and write their verdicts as JSON."""
+def check_claims(
+    spec: Mapping[str, Any], project: Project, target: Path, table: Path | None, reporter: Reporter
+) -> None:
+    """Evaluate the claims of a figure and write their verdicts as JSON.
+
+    `table` is where theory against experiment goes, of a figure that has it.
+    """
     from onset.claims.verdict import claims_document, dump_document, evaluate
     from onset.store.record import replacing_with_record
 
@@ -216,7 +221,16 @@ def check_claims(spec: Mapping[str, Any], project: Project, target: Path, report
     inputs = Inputs(spec["needs"])
     rows = evaluate(resolve_code(spec["code"]), inputs, spec["scale"])
     text = dump_document(claims_document(spec["name"], spec["paper"], spec["scale"], spec["title"], rows))
+    frame = None
+    if table is not None:
+        from onset.claims.theory import tabulate_theory
+
+        frame = tabulate_theory(resolve_code(spec["theory"]), inputs)
     record = provenance.beside(spec, project.root, "cpu", time.monotonic() - began)
+    if table is not None and frame is not None:
+        from onset.store.tables import write_table
+
+        write_table(frame, table, provenance.heading(spec), record)
     with replacing_with_record(target, record) as temporary:
         temporary.write_text(text, encoding="utf-8")
     reporter.line(f"checked the claims of {spec['paper']}/{spec['name']}")

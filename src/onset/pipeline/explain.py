@@ -29,8 +29,10 @@ def explain(plan: Plan, path: str) -> str:
     carried = index.carried(Path(name))
     wanted = [(step, extension)] if carried != step.recipe else []
     claims = plan.steps(step.scale).claims.get((step.paper, step.name))
-    if step.kind == "figures" and claims and index.carried(Path(claims.published()["json"])) != claims.recipe:
-        wanted.append((claims, "json"))
+    if step.kind == "figures" and claims:
+        for kind, path in claims.published().items():
+            if index.carried(Path(path)) != claims.recipe:
+                wanted.append((claims, kind))
     lines = [f"  {_label(part)}: {reason}" for part, reason in missing_steps(wanted, store, index)]
     if not lines and carried == step.recipe:
         return f"{name} is up to date (recipe {step.recipe})"

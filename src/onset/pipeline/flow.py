@@ -39,11 +39,11 @@ class Flow:
             for step in self.plan.steps(scale):
                 name = f"{step.folder}{step.name}"
                 self._steps[scale, step.paper, name, step.recipe] = step
-                kind = (
-                    f"{step.kind}_with_checkpoint"
-                    if step.kind == "gather" and step.has_checkpoint
-                    else step.kind
-                )
+                kind = step.kind
+                if kind == "gather" and step.has_checkpoint:
+                    kind = "gather_with_checkpoint"
+                elif step.theory:
+                    kind = "claims_with_theory"
                 self._kinds.setdefault(kind, set()).add(name)
         self._published = self.plan.published()
         self._links = self.plan.links()
@@ -175,7 +175,7 @@ class Flow:
             if not drawn or need.stored(store, kind).exists()
         ]
         claims = self.plan.steps(step.scale).claims.get((step.paper, step.name))
-        return [*paths, claims.published()["json"]] if claims is not None else paths
+        return [*paths, *claims.published().values()] if claims is not None else paths
 
     def _current(self, path: str, mark: Callable[[str], Any]) -> Any:
         """The path, marked unless it is stale.

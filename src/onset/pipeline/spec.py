@@ -22,6 +22,7 @@ def describe_job(step: Step, store: Path) -> dict[str, Any]:
         "name": step.name,
         "kind": step.kind,
         "code": step.code,
+        "theory": step.theory,
         "title": step.entry.title,
         "parameters": step.parameters,
         "models": step.models,

@@ -27,6 +27,8 @@ BEHIND = {
     **dict.fromkeys(("data", "train", "sample"), "onset.randomness:Streams"),
 }
 """What every step of a kind goes through, and its result depends on, besides its own code."""
+TABULATED = "onset.claims.theory:tabulate_theory"
+"""What claims with a theory table go through as well."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,8 @@ class Step:
 
     @property
     def folder(self) -> str:
-        """Subfolder of the store and of the published results."""
-        folders = {"data": "data/", "figures": "figures/", "claims": "claims/"}
+        """Subfolder of the store and, but for claims with a theory table, of the published results."""
+        folders = {"data": "data/", "figures": "figures/", "claims": "theory/" if self.theory else "claims/"}
         return folders.get(self.kind, "blocks/" if self.members is not None else "")
 
     @property
@@ -71,10 +73,15 @@ class Step:
         if self.kind == "figures":
             return ("pdf", "png")
         if self.kind == "claims":
-            return ("json",)
+            return ("json", "csv") if self.theory else ("json",)
         if self.kind == "tables":
             return ("csv",)
         return ("nc", "safetensors") if self.has_checkpoint else ("nc",)
+
+    @property
+    def theory(self) -> str | None:
+        """The comparisons that claims tabulate too, of a figure that has any."""
+        return self.entry.theory if self.kind == "claims" and isinstance(self.entry, Figure) else None
 
     @property
     def has_checkpoint(self) -> bool:
@@ -93,6 +100,8 @@ class Step:
         if self.kind == "figures":
             return {e: f"figures/{self.scale}/{self.paper}/{self.name}.{e}" for e in self.extensions}
         base = f"results/{self.scale}/{self.paper}"
+        if self.theory:
+            return {"json": f"{base}/claims/{self.name}.json", "csv": f"{base}/theory/{self.name}.csv"}
         paths = {self.extensions[0]: f"{base}/{self.folder}{self.name}.{self.extensions[0]}"}
         if self.has_checkpoint:
             paths["safetensors"] = f"{base}/checkpoints/{self.name}.safetensors"
@@ -240,6 +249,8 @@ class Steps:
         references = (given["code"],) if given["code"] else ()
         if given["kind"] in BEHIND:
             references = (*references, BEHIND[given["kind"]])
+        if given["kind"] == "claims" and given["entry"].theory:
+            references = (*references, given["entry"].theory, TABULATED)
         source = digest_source(self.source, references)
         modules = digest_modules(self.source, references)
         recipe = compute_recipe(

@@ -27,7 +27,7 @@ ONE_RISE = Control(
 SQUARE_ROOT = Control(
     "square root",
     "the loss falls as the square root of the law",
-    replace_variables("descent", loss_per_decade=np.sqrt),
+    replace_variables("descent", loss_per_decade=lambda fall: fall**0.5),
 )
 JUST_DIVERGES = Control(
     "not summable",
@@ -41,7 +41,8 @@ EVEN_DOUBLINGS = Control("even doublings", "every doubling adds what the first d
 
 
 def _grow_as_logarithm(sums: xr.DataArray) -> xr.DataArray:
-    return (1 + xr.apply_ufunc(np.log, sums["iteration"])) * sums.isel(iteration=0, drop=True)
+    growth = sums["iteration"].copy(data=1 + np.log(sums["iteration"].values))
+    return growth * sums.isel(iteration=0, drop=True)
 
 
 LOGARITHM = Control(

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from onset.claims.claim import Measured
+from onset.claims.seeds import median_interval
 from onset.papers.gmc.maxmargin.selection import list_valid, list_with_tail
 from onset.store.attributes import parameters_of
 
@@ -35,7 +36,9 @@ def take_median(values: xr.DataArray, digits: int = 3) -> Measured:
     """Median over seeds; a seed whose number does not exist counts as the worst: not a number."""
     if not values.sizes["seed"]:
         return NONE_VALID
-    return Measured(float(values.median("seed", skipna=False)), tell(values, digits))
+    finite = values.values[np.isfinite(values.values)]
+    spread = median_interval(finite) if len(finite) == values.sizes["seed"] else None
+    return Measured(float(values.median("seed", skipna=False)), tell(values, digits), spread=spread)
 
 
 def take_largest(values: xr.DataArray) -> Measured:

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from onset.claims.claim import Measured
+from onset.claims.seeds import median_interval
 from onset.papers.gmc.selection import (
     BEST,
     NAMES,
@@ -39,7 +40,9 @@ def take_median(values: xr.DataArray, detail: str = "") -> Measured:
         )
     missing = f"; {len(found) - len(finite)} without" if len(finite) < len(found) else ""
     text = describe_seeds(finite) + missing
-    return Measured(float(np.median(finite)), f"{text}; {detail}" if detail else text)
+    return Measured(
+        float(np.median(finite)), f"{text}; {detail}" if detail else text, spread=median_interval(finite)
+    )
 
 
 def take_worst(values: Mapping[str, xr.DataArray], largest: bool = True) -> Measured:

@@ -225,13 +225,9 @@ def _equal_heads(role: str, inputs: Inputs) -> xr.Dataset:
     runs = inputs[role]
     if role not in ("runs", "population") or "keys" not in runs:
         return runs
-    v = runs.v.isel(head=abs(runs.v).isel(epoch=-1, drop=True).fillna(0).argmax("head"))
     at = abs(runs.v).isel(epoch=-1, drop=True).fillna(0).argmax("head")
-    own = {
-        name: with_values(runs[name], runs[name].isel(head=at).drop_vars("head", errors="ignore"))
-        for name in ("keys", "queries")
-    }
-    return runs.assign({"v": with_values(runs.v, v), **own})
+    names = ("v", "keys", "queries")
+    return runs.assign({name: with_values(runs[name], runs[name].isel(head=at)) for name in names})
 
 
 EQUAL_HEADS = Control("equal heads", "every head is the one that ends with the largest value", _equal_heads)

@@ -140,7 +140,7 @@ def _draw_evenly(role: str, inputs: Inputs) -> xr.Dataset:
     levels = inputs[role]
     if role != "levels":
         return levels
-    even = xr.apply_ufunc(np.log, levels["d"].astype(np.float64))
+    even = levels["d"].copy(data=np.log(levels["d"].values))
     return levels.assign(entropy=with_values(levels.entropy, even).where(levels.entropy.notnull()))
 
 

@@ -86,8 +86,7 @@ def _trace_next_head(role: str, inputs: Inputs) -> xr.Dataset:
     attention = flow["s"].isel(position=slice(flow.sizes["feature"])).drop_vars("head", errors="ignore")
     free = stages.free_head.astype(int)
     apart = attention.isel(head=free) - attention.isel(head=(free + 1) % flow.sizes["head"])
-    distance = (apart**2).mean(["time", "position"]) ** 0.5
-    distance = distance.where(stages.free_head >= 0)
+    distance = ((apart**2).mean(["time", "position"]) ** 0.5).where(stages.free_head >= 0)
     return stages.assign(rms_s=with_values(stages.rms_s, distance))
 
 

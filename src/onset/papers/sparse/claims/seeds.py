@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from onset.claims.claim import Measured
+from onset.claims.seeds import median_interval
 
 Inputs = Mapping[str, xr.Dataset]
 LEARNED = 0.8
@@ -47,7 +48,9 @@ def take_median(values: xr.DataArray, detail: str = "") -> Measured:
     if 2 * len(finite) <= len(found):
         return Measured(None, undecided=f"{len(found) - len(finite)} of {len(found)} seeds have no number")
     text = f"{count_seeds(len(found))}: {list_numbers(values)}"
-    return Measured(float(np.median(finite)), f"{text}; {detail}" if detail else text)
+    return Measured(
+        float(np.median(finite)), f"{text}; {detail}" if detail else text, spread=median_interval(finite)
+    )
 
 
 def take_extreme(values: xr.DataArray, largest: bool, detail: str = "") -> Measured:
