@@ -19,7 +19,7 @@ class Bracket:
     settings   v, g_OV and L
     lost       the largest P at which chains from copying mostly lose it
     gained     the smallest P at which chains from the prior mostly gain it
-    both       the P at which 95 % of the records of either start stay in its own phase
+    both       the P at which the shares of copying records of both starts differ by half or more
     axis       which of v, g_OV and L differs from the base's; "base" where none does
     """
 
@@ -62,14 +62,14 @@ def list_brackets(sampled: xr.Dataset, base: dict[str, float]) -> list[Bracket]:
         lost = starts["copy"].P.values[starts["copy"].values < 0.5]
         gained = starts["prior"].P.values[starts["prior"].values > 0.5]
         if len(lost) and len(gained):
-            pure = (starts["copy"] >= 0.95) & (starts["prior"] <= 0.05)
+            differ = starts["copy"] - starts["prior"] >= 0.5
             settings = dict(zip(AXES, key, strict=True))
             brackets.append(
                 Bracket(
                     settings,
                     float(lost.max()),
                     float(gained.min()),
-                    tuple(map(float, pure.P.values[pure.values])),
+                    tuple(map(float, differ.P.values[differ.values])),
                     name_axis(settings, base),
                 )
             )

@@ -30,15 +30,6 @@ def cover_samples(sgld: xr.Dataset, kind: str, free: xr.DataArray | None = None)
     return np.sqrt(inside.mean("chain") / whole.mean("chain"))
 
 
-def cover_seeds(adam: xr.Dataset, kind: str) -> xr.DataArray:
-    """The share of each seed's final attention: (seed, P)."""
-    last = adam.isel(epoch=-1, drop=True)
-    pooling, copy = (last[name].astype(np.float64) for name in NAMES[kind])
-    return cover_order(
-        pooling, copy, (last.attention.astype(np.float64) ** 2).sum(("query", "key")), _size(adam)
-    )
-
-
 def cover_attention(attention: xr.DataArray) -> xr.DataArray:
     """The share of attention matrices (..., query, key): (...)."""
     pooling, copy = measure_plane(attention)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 
 import xarray as xr
 
-from onset.claims.changes import replace_variables, scale_variables, with_values
+from onset.claims.changes import replace_variables, scale_variables, swap_roles, with_values
 from onset.claims.control import Control
 
 Inputs = Mapping[str, xr.Dataset]
 
 ORDER = ("c1", "cG", "aG", "pooling", "copy", "mean", "copying", "attention", "attention_mean")
 """What is measured of heads."""
+MAPS = ("attention", "attention_mean")
 
 
 def _measured(dataset: xr.Dataset) -> bool:
@@ -24,7 +25,7 @@ def _each_measured(change: Callable[[xr.Dataset], xr.Dataset]) -> Callable[[str,
 
 
 def _erase(dataset: xr.Dataset) -> xr.Dataset:
-    return dataset.assign({name: 0 * dataset[name] for name in ORDER if name in dataset})
+    return dataset.assign({name: 0 * dataset[name] for name in ORDER if name in dataset.data_vars})
 
 
 ZERO = Control(
@@ -35,7 +36,7 @@ ZERO = Control(
 
 
 def _spread(dataset: xr.Dataset) -> xr.Dataset:
-    maps = [name for name in ("attention", "attention_mean") if name in dataset]
+    maps = [name for name in MAPS if name in dataset.data_vars]
     even = {name: with_values(dataset[name], dataset[name].mean("key")) for name in maps}
     return dataset.assign(even)
 
@@ -44,17 +45,22 @@ EVEN = Control("even maps", "every row of every attention map is even", _each_me
 
 
 def _order_at_the_end(dataset: xr.Dataset) -> xr.Dataset:
-    names = [name for name in ORDER if name in dataset and "P" in dataset[name].dims]
+    names = [name for name in ORDER if name in dataset.data_vars and "P" in dataset[name].dims]
     return dataset.assign({name: with_values(dataset[name], dataset[name].isel(P=-1)) for name in names})
 
 
+ONE_ROLE = Control(
+    "one start",
+    "chains from copying are those from the prior",
+    swap_roles(from_copy="from_prior"),
+)
 ORDERED = Control(
     "ordered at all P", "at every P heads are as at the largest", _each_measured(_order_at_the_end)
 )
 
 
 def _transpose(dataset: xr.Dataset) -> xr.Dataset:
-    maps = [name for name in ("attention", "attention_mean") if name in dataset]
+    maps = [name for name in MAPS if name in dataset.data_vars]
     return dataset.assign(
         {name: dataset[name].copy(data=dataset[name].transpose(..., "key", "query").values) for name in maps}
     )
@@ -303,8 +309,26 @@ COARSE = Control(
 
 
 def _one_row(dataset: xr.Dataset) -> xr.Dataset:
-    maps = [name for name in ("attention", "attention_mean") if name in dataset]
+    maps = [name for name in MAPS if name in dataset.data_vars]
     return dataset.assign({name: dataset[name].where(dataset["query"] == 0, 0.0) for name in maps})
 
 
 ONE_ROW = Control("one row", "only the first query attends to anything", _each_measured(_one_row))
+GRADUAL = Control(
+    "gradual",
+    "at finite width pooling is a quarter of what it is",
+    replace_variables("qk_sgld", mean=lambda mean: 0.25 * mean),
+)
+
+
+def _trap(dataset: xr.Dataset) -> xr.Dataset:
+    if "cG" not in dataset:
+        return dataset
+    opposite = -abs(dataset.cG) * xr.where(dataset.c1 < 0, -1.0, 1.0) - 0.1
+    changed = dataset.assign(cG=opposite.transpose(*dataset.cG.dims))
+    return changed.assign(trapped=xr.ones_like(dataset.trapped)) if "trapped" in dataset else changed
+
+
+TRAPPED = Control(
+    "all trapped", "every linear chain and seed has c1 and cG of opposite signs", _each_measured(_trap)
+)

@@ -40,7 +40,9 @@ def _above(inputs: Inputs, P: xr.DataArray, kind: str, multiple: float) -> tuple
 
 def adam_coverage(inputs: Inputs, kind: str) -> Measured:
     """Smallest share of |A| in the plane, over P and the seeds of Adam that enter means."""
-    shares = coverage.cover_seeds(inputs[f"{kind}_adam"], kind).where(free_seeds(inputs, kind)).min("seed")
+    shares = (
+        coverage.cover_attention(inputs[f"{kind}_adam"].attention).where(free_seeds(inputs, kind)).min("seed")
+    )
     return take_smallest(shares, *_above(inputs, shares.P, kind, ADAM_FROM))
 
 

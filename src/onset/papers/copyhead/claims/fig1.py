@@ -29,8 +29,8 @@ CLAIMS = assign_controls(
             measure=measures.pooling_before_copying,
             low=1.2,
             high=None,
-            reason="a stage of its own, clearly wider than the rounding of the onset, a tenth of P; theory gives "
-            "1.8 at L = 16",
+            reason="a stage of its own, clearly wider than the rounding of the onset, a tenth of P; theory "
+            "gives 1.8 at L = 16",
         ),
         Claim(
             id="crossover",

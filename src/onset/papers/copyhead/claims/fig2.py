@@ -47,8 +47,8 @@ CLAIMS = assign_controls(
         Claim(
             id="second-order",
             place=PAPER,
-            sentence="Linear attention: where ordered minima exist the trivial state is none, as in a transition "
-            "of second order.",
+            sentence="Linear attention: where ordered minima exist the trivial state is none, as in a "
+            "transition of second order.",
             standing="paper",
             measure=measures.trivial_curvature,
             low=None,

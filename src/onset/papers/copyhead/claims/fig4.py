@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
+from onset.papers.copyhead.claims import controls
 from onset.papers.copyhead.claims import softmax_measures as measures
 
 CAPTION = "figure 4, caption"
@@ -205,5 +206,17 @@ CLAIMS = (
         low=None,
         high=1.1,
         reason="the customary limit for split R-hat with a few hundred effective samples",
+    ),
+    Claim(
+        id="phases-disagree",
+        place=RECONSTRUCTION,
+        sentence="Inside the window R-hat over chains of both starts is large, as it should be: they sit in two "
+        "phases.",
+        standing="reconstruction",
+        measure=measures.phases_disagree,
+        low=measures.DISAGREEING,
+        high=None,
+        reason="chains of one distribution have less than 1.1; phases 0.6 apart give 5 and more",
+        control=controls.ONE_ROLE,
     ),
 )

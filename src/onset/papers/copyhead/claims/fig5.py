@@ -1,4 +1,4 @@
-"""Claims of figure 5: two order parameters cover the attention; samplers and finite widths agree, or do not."""
+"""Claims of figure 5: coverage by both order parameters, other samplers, finite widths of queries and keys."""
 
 from __future__ import annotations
 
@@ -275,6 +275,7 @@ CLAIMS = assign_controls(
         "chains-linear": controls.ONE_ROW,
         "chains-softmax": controls.ONE_ROW,
         "step-bias": controls.COARSE,
+        "narrow-jump": controls.GRADUAL,
         "qk-adam-softmax": controls.FOLLOWS,
         "qk-adam-linear": controls.FOLLOWS,
         "qk-adam-map": controls.FOLLOWS,

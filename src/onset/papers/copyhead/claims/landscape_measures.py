@@ -99,12 +99,14 @@ def second_above(inputs: Inputs) -> Measured:
 
 
 def crossings(inputs: Inputs) -> Measured:
-    """Number of changes, with growing P, of the branch that has the lower softmax action."""
+    """Number of changes, with growing P, of the lower of both branches, where both are minima."""
     minima = inputs["landscapes"].softmax_minimum
-    lowest = minima.fillna(np.inf).argmin("branch").values
-    changes = np.flatnonzero(np.diff(lowest))
-    at = "; ".join(list_P(minima.softmax_P.values[k : k + 2]) for k in changes) or "none"
-    return Measured(float(len(changes)), f"between {at}")
+    both = minima.isel(softmax_P=np.flatnonzero(minima.notnull().all("branch").values))
+    if both.sizes["softmax_P"] < 2:
+        return Measured(None, absent="fewer than two P at which both phases are minima")
+    changes = np.flatnonzero(np.diff(both.argmin("branch").values))
+    at = "; ".join(list_P(both.softmax_P.values[k : k + 2]) for k in changes) or "none"
+    return Measured(float(len(changes)), f"between {at}, of {list_P(both.softmax_P.values)}")
 
 
 def least_barrier(inputs: Inputs) -> Measured:

@@ -192,3 +192,12 @@ def excess_loss(inputs: Inputs) -> Measured:
         f"{int((~seeds.free.sel(P=P)).sum())} of {seeds.sizes['seed']} at P = {P:g}" for P in both.P.values
     )
     return Measured(float(both.min()), f"seeds in the cluster of higher loss: {share}")
+
+
+def share_trapped(inputs: Inputs) -> Measured:
+    """Largest share of chains, over P, that are trapped in the state with c1 cG < 0."""
+    free = signed_means(inputs["sgld"]).free
+    share = (~free).mean("chain")
+    counts = [f"{int((~free.sel(P=P)).sum())} at P = {P:g}" for P in free.P.values[(share > 0).values]]
+    detail = f"of {free.sizes['chain']} chains at each P: {', '.join(counts) or 'none'}"
+    return Measured(float(share.max()), detail)

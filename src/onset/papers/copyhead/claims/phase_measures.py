@@ -28,6 +28,10 @@ APART = 0.1
 """Relative difference of two predicted transitions from which they are compared."""
 
 
+LOW_BARRIER = 2.0
+"""Barrier, in nats, under which chains cross nearly as fast as they relax, so that no start is remembered."""
+
+
 def find_brackets(inputs: Inputs) -> list[tuple[Bracket, float]]:
     """Sampled brackets with the dressed P_c at their settings, where the theory has one."""
     found = list_brackets(inputs["sampled"], base_settings(inputs["theory"]))
@@ -59,15 +63,18 @@ def moves_together(inputs: Inputs) -> Measured:
     return Measured(ratio, f"furthest for {names}, of {len(ratios)} pairs")
 
 
-def hysteresis_order(inputs: Inputs) -> Measured:
-    """Smallest width of a bracket, from where copying is lost to where it is gained, over settings."""
-    found = find_brackets(inputs)
-    if not found:
-        return Measured(None, absent="no pair of runs brackets a transition")
-    return min(
-        (Measured(b.gained - b.lost, f"{b.describe()}: {b.lost:g} to {b.gained:g}") for b, _ in found),
-        key=lambda measured: measured.value or 0.0,
-    )
+def kept_phases(inputs: Inputs) -> Measured:
+    """Smallest number of P at which the shares of copying records of both starts differ by half or more,
+    over settings with a barrier of 2 nats or more."""
+    counts = []
+    for bracket, _ in find_brackets(inputs):
+        barrier = predict_transition(inputs["phase"], bracket, "barrier")
+        if barrier >= LOW_BARRIER:
+            name = f"{bracket.describe()}, {barrier:.1f} nats"
+            counts.append((len(bracket.both), f"{name}: {list_P(bracket.both) if bracket.both else 'none'}"))
+    if not counts:
+        return Measured(None, absent=f"no sampled setting has a barrier of {LOW_BARRIER:g} nats")
+    return Measured(float(min(counts)[0]), "; ".join(text for _, text in counts))
 
 
 def bare_over_dressed(inputs: Inputs) -> Measured:
@@ -105,7 +112,7 @@ def smallest_jump(inputs: Inputs) -> Measured:
         return Measured(None, absent="no L with a transition")
     return Measured(
         float(jump.min()),
-        f"at L = {jump.L.values[int(jump.argmin())]} of {', '.join(map(str, jump.L.values))}",
+        f"at L = {jump.L.values[int(jump.values.argmin())]} of {', '.join(map(str, jump.L.values))}",
     )
 
 
@@ -154,7 +161,7 @@ def loop_area(inputs: Inputs, kind: str) -> Measured:
         return Measured(None, absent=f"no sweep of {kind} attention")
     mean, error = found
     gap = mean.sel(direction="down") - mean.sel(direction="up")
-    widest = int(abs(gap).argmax())
+    widest = int(abs(gap).values.argmax())
     area = float(gap.integrate("P"))
     weights = np.gradient(gap.P.values.astype(np.float64))
     spread = float(np.sqrt(((error**2).sum("direction").values * weights**2).sum()))
@@ -189,7 +196,7 @@ def ways_differ(inputs: Inputs, tolerance: float) -> Measured:
     noise = 2 * np.sqrt((error**2).sum("direction"))
     loose = gap.P.values[noise.values > tolerance]
     trapped = int(inputs["hysteresis"].trapped.any(("direction", "P")).sum())
-    detail = f"at P = {gap.P.values[int(gap.argmax())]:g} of {list_P(gap.P.values)}"
+    detail = f"at P = {gap.P.values[int(gap.values.argmax())]:g} of {list_P(gap.P.values)}"
     detail += f"; {trapped} chains met the state with c1 cG < 0" if trapped else ""
     return Measured(
         float(gap.max()),

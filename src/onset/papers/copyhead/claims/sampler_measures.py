@@ -1,4 +1,4 @@
-"""What the claims about samplers measure: collapsed, minibatch, half the step, started from copying (figure 5)."""
+"""What the claims about samplers measure: collapsed, minibatch, smaller steps, another start (figure 5)."""
 
 from __future__ import annotations
 

@@ -27,6 +27,8 @@ from onset.papers.copyhead.claims.softmax_window import (
 from onset.papers.copyhead.selection import kept_means, theory_at
 
 OUTSIDE = "outside the coexistence window"
+DISAGREEING = 1.5
+"""R-hat from which chains are plainly not of one distribution."""
 
 
 def unit_row_sums(inputs: Inputs) -> Measured:
@@ -210,3 +212,31 @@ def chains_agree(inputs: Inputs) -> Measured:
         below, above = outside_window(inputs, inputs[start].P)
         found.append(agree_chains(inputs[start], "aG", below | above, OUTSIDE))
     return max(found, key=lambda measured: -1.0 if measured.value is None else measured.value)
+
+
+def phases_disagree(inputs: Inputs) -> Measured:
+    """Largest split R-hat of aG, inside the window, over the chains of both starts together.
+
+    Undecided where it is not large, but the barrier is so low that chains cross it within a run.
+    """
+    if reason := transition_missing(inputs):
+        return Measured(None, undecided=reason)
+    starts = [inputs[start].aG for start in ("from_prior", "from_copy")]
+    kept = [aG.isel(step=np.flatnonzero(aG["kept"].values)).astype(np.float64) for aG in starts]
+    both = xr.concat(kept, "chain", join="inner", coords="minimal", compat="override")
+    found = take_largest(split_r_hat(both), inside_window(inputs, both.P), "in the coexistence window")
+    low = found.value is not None and found.value < DISAGREEING
+    return Measured(found.value, found.detail, barrier_too_low(inputs) if low else "", found.absent)
+
+
+def split_r_hat(draws: xr.DataArray) -> xr.DataArray:
+    """Gelman and Rubin's R-hat of draws (chain, P, step) with every chain split into halves: (P,)."""
+    n = draws.sizes["step"] // 2
+    halves = [
+        draws.isel(step=slice(start, start + n)).drop_vars(["step", "kept"], errors="ignore")
+        for start in (0, n)
+    ]
+    split = xr.concat(halves, "half").stack(part=("half", "chain"), create_index=False)
+    within = split.var("step", ddof=1).mean("part")
+    between = split.mean("step").var("part", ddof=1)
+    return np.sqrt((n - 1) / n + between / within)

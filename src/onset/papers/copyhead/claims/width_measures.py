@@ -83,6 +83,8 @@ def narrow_rise(inputs: Inputs) -> Measured:
     rises = [
         float((c1.diff("P") / c1.P.diff("P")).max()) for c1 in (run["mean"].sel(quantity="pooling"), wide)
     ]
+    if rises[1] <= 0:
+        return Measured(None, undecided="pooling does not rise at infinite width")
     return Measured(rises[0] / rises[1], f"{10 * rises[0]:.2f} and {10 * rises[1]:.2f} per 10 sequences")
 
 

@@ -1,4 +1,4 @@
-"""Figure 2: landscapes of the bare actions, of two order parameters for linear attention, of one for softmax."""
+"""Figure 2: landscapes of the bare actions, of two order parameters (linear) and of one (softmax)."""
 
 from __future__ import annotations
 

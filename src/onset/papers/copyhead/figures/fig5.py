@@ -49,7 +49,7 @@ def draw_ratio(axes: Axes, inputs: Inputs, kind: str) -> None:
     axes.plot(sample.P.values, sample.values, label="sample", zorder=3.2, **SAMPLE)
     mean = coverage.cover_attention(mean_attention(inputs, kind))
     axes.plot(mean.P.values, mean.values, label="mean", zorder=3.4, **MEAN)
-    panels.draw_seeds(axes, coverage.cover_seeds(adam, kind), ~free_seeds(inputs, kind), ADAM, "Adam")
+    panels.draw_seeds(axes, coverage.cover_attention(adam.attention), ~free_seeds(inputs, kind), ADAM, "Adam")
     axes.set(xlabel=axis_label(sgld.P.attrs, "P"), ylim=(-0.04, 1.09))
     axes.set_title(f"{kind} attention", loc="right", pad=3)
 
