@@ -40,7 +40,7 @@ def cross(axis: np.ndarray, progress: np.ndarray, level: float) -> float:
 
 
 def find_steepest(axis: np.ndarray, progress: np.ndarray) -> float:
-    """Middle of the interval between records in which a curve (T,) rises fastest; NaN where it never rises."""
+    """Middle of the interval between records where a curve (T,) rises fastest; NaN where it never rises."""
     rates = np.nan_to_num(np.diff(progress) / np.diff(axis), nan=-np.inf)
     fastest = rates.argmax()
     return float(0.5 * (axis[fastest] + axis[fastest + 1])) if rates[fastest] > 0 else float("nan")
@@ -65,8 +65,8 @@ def find_change_point(axis: np.ndarray, progress: np.ndarray) -> float:
 def measure_sharpness(axis: np.ndarray, progress: np.ndarray, low: float, high: float, level: float) -> float:
     """Distance between the first crossings of `low` and `high` over the crossing of `level`.
 
-    For a logistic curve of rate k around t it is ln(81) / (k t) at 10 and 90 %; for an exponential approach from
-    the axis's origin ln(9) / ln(2), about 3.2.  NaN where a crossing is missing.
+    For a logistic curve of rate k around t it is ln(81) / (k t) at 10 and 90 %; for an exponential approach
+    from the axis's origin ln(9) / ln(2), about 3.2.  NaN where a crossing is missing.
     """
     onset = cross(axis, progress, level)
     return (cross(axis, progress, high) - cross(axis, progress, low)) / onset if onset > 0 else float("nan")
@@ -90,7 +90,7 @@ def follow_share(axis: np.ndarray, progress: np.ndarray, loss: np.ndarray, grid:
 def bootstrap_median(
     values: np.ndarray, generator: np.random.Generator, resamples: int, coverage: float
 ) -> tuple[float, float, float]:
-    """Median over seeds (n,) and the ends of its percentile interval; values that are not finite are left out.
+    """Median over seeds (n,) and the ends of its percentile interval; what is not finite is left out.
 
     Seeds are drawn again with replacement.  With two or three seeds the interval is about their range; with
     one it has no width.  All NaN where no value is finite.

@@ -22,7 +22,9 @@ class Emergence(Section):
     high: Share = Field(description="share of the way at which the width of the change ends")
     resamples: PositiveInt = Field(description="bootstrap samples of the seeds")
     coverage: Share = Field(description="probability that the bootstrap interval covers")
-    points: Annotated[int, Field(ge=11)] = Field(description="shares of the loss drop at which curves are read")
+    points: Annotated[int, Field(ge=11)] = Field(
+        description="shares of the loss drop at which curves are read"
+    )
 
 
 class AtlasFigure(Section):

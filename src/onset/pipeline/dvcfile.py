@@ -60,12 +60,10 @@ def _paper_stages(name: str, paper: Paper, catalogue: Catalogue) -> dict[str, An
         )
     if rest:
         needs = [*datasets, *_elsewhere(name, rest.values(), catalogue)]
-        stages[f"results-{name}"] = _stage(
-            "results", name, needs, ["device", *_params(name, rest)], results
-        )
+        stages[f"results-{name}"] = _stage("results", name, needs, ["device", *_params(name, rest)], results)
     if figures:
         params = ["plotting", *_params(name, paper.figures, paper.tables)]
-        shown = [*paper.figures.values(), *paper.tables.values()]
+        shown: list[Figure | Table] = [*paper.figures.values(), *paper.tables.values()]
         needs = [*datasets, *results, *_elsewhere(name, shown, catalogue)]
         stages[f"figures-{name}"] = _stage("figures", name, needs, params, [*figures, *claims, *tables])
     return stages

@@ -140,7 +140,9 @@ class Steps:
     def _needs(self, paper_name: str, entry: Experiment | Figure | Table) -> dict[str, Step]:
         """The steps that an entry needs, by role; those of another paper are made first."""
         found = {role: locate(paper_name, need) for role, need in entry.needs.items()}
-        return {role: self._experiment(at, self.catalogue.papers[at], name) for role, (at, name) in found.items()}
+        return {
+            role: self._experiment(at, self.catalogue.papers[at], name) for role, (at, name) in found.items()
+        }
 
     def _experiment(self, paper_name: str, paper: Paper, name: str) -> Step:
         if (paper_name, name) in self.results:

@@ -32,8 +32,8 @@ def collect_curves(inputs: Mapping[str, xr.Dataset]) -> list[Curves]:
         *follow_groups(inputs["sparse"]),
         *follow_directions(inputs["linattn"]),
         *follow_linear_chains(inputs["linear"]),
-        *follow_softmax_chains(inputs["from_prior"], "from the prior"),
-        *follow_softmax_chains(inputs["from_copy"], "from the copy state"),
+        *follow_softmax_chains(inputs["from_prior"], "prior start"),
+        *follow_softmax_chains(inputs["from_copy"], "copy start"),
     ]
 
 
@@ -58,10 +58,12 @@ def follow_groups(runs: xr.Dataset) -> Iterator[Curves]:
 
 
 def follow_directions(runs: xr.Dataset) -> Iterator[Curves]:
-    """Diagonal of the function-space matrix along each eigenvector against epochs, largest eigenvalue first."""
+    """Diagonal of the function-space matrix by eigenvector, the largest eigenvalue first, against epochs."""
     first = runs.isel(run=0)
     loss = first["loss"].transpose("seed", "epoch").values
-    for number, learned in enumerate(first["A_diagonal"].transpose("direction", "seed", "epoch").values, start=1):
+    for number, learned in enumerate(
+        first["A_diagonal"].transpose("direction", "seed", "epoch").values, start=1
+    ):
         yield Curves(f"direction {number}", "linattn", "epoch", _float(runs["epoch"]), learned, loss)
 
 
@@ -78,7 +80,9 @@ def follow_softmax_chains(chains: xr.Dataset, branch: str) -> Iterator[Curves]:
 
 def _average(chains: xr.Dataset, values: xr.DataArray, title: str) -> Curves:
     kept = chains["kept"].astype(bool)
-    mean = [part.where(kept).mean("step").transpose("chain", "P").values for part in (values, chains["test_loss"])]
+    mean = [
+        part.where(kept).mean("step").transpose("chain", "P").values for part in (values, chains["test_loss"])
+    ]
     return Curves(title, "copyhead", "P", _float(chains["P"]), mean[0], mean[1])
 
 

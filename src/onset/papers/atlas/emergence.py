@@ -43,7 +43,11 @@ def measure_emergence(job: Job) -> xr.Dataset:
             if not np.isfinite(curve).all() or not np.isfinite(loss).all():
                 continue
             axis = order.axis
-            times[i, :, k] = cross(axis, curve, own.level), find_steepest(axis, curve), find_change_point(axis, curve)
+            times[i, :, k] = (
+                cross(axis, curve, own.level),
+                find_steepest(axis, curve),
+                find_change_point(axis, curve),
+            )
             sharpness[i, k] = measure_sharpness(axis, curve, own.low, own.high, own.level)
             resolution[i, k] = measure_resolution(axis, times[i, 0, k])
             half[i, k] = cross(axis, share_of_way(loss), 0.5)
@@ -53,12 +57,20 @@ def measure_emergence(job: Job) -> xr.Dataset:
         {
             "time": _seen(("order", "definition", "seed"), times, "time of emergence, on its own axis"),
             "half_drop": _seen(("order", "seed"), half, "half of the loss drop, on its own axis"),
-            "relative_time": _seen(("order", "definition", "seed"), relative, "time of emergence / half loss drop"),
+            "relative_time": _seen(
+                ("order", "definition", "seed"), relative, "time of emergence / half loss drop"
+            ),
             "sharpness": _seen(("order", "seed"), sharpness, "10–90 % width / time of onset"),
-            "resolution": _seen(("order", "seed"), resolution, "spacing of the records at onset / time of onset"),
-            "progress": _seen(("order", "seed", "share"), progress, "share of the way from first to last value"),
+            "resolution": _seen(
+                ("order", "seed"), resolution, "spacing of the records at onset / time of onset"
+            ),
+            "progress": _seen(
+                ("order", "seed", "share"), progress, "share of the way from first to last value"
+            ),
             "relative_time_interval": _seen(
-                ("order", "definition", "end"), _intervals(job, "times", relative), "median and interval over seeds"
+                ("order", "definition", "end"),
+                _intervals(job, "times", relative),
+                "median and interval over seeds",
             ),
             "sharpness_interval": _seen(
                 ("order", "end"), _intervals(job, "sharpness", sharpness), "median and interval over seeds"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def tabulate(job: Job) -> pd.DataFrame:
-    """Sharpness with its interval over seeds, the records' resolution, times by each definition, and the kind."""
+    """Sharpness with its interval over seeds, the records' resolution, times by definition, and the kind."""
     import pandas as pd
 
     found = job.inputs["emergence"]

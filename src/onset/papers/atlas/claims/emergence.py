@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 PLACE = "this project, docs/theory/atlas.md"
-LINEAR, SOFTMAX = "linear copy |c_G|", "softmax copy a_G, from the prior"
+LINEAR, SOFTMAX = "linear copy |c_G|", "softmax copy a_G, prior start"
 Inputs = Mapping[str, "xr.Dataset"]
 
 
@@ -26,7 +26,9 @@ def measure_agreement(inputs: Inputs) -> Measured:
         return Measured(None, undecided=f"{values.shape[1]} order parameters emerge by every definition")
     ranks = values.argsort(-1).argsort(-1)
     found = {
-        f"{medians['definition'].values[a]} and {medians['definition'].values[b]}": np.corrcoef(ranks[a], ranks[b])[0, 1]
+        f"{medians['definition'].values[a]} and {medians['definition'].values[b]}": np.corrcoef(
+            ranks[a], ranks[b]
+        )[0, 1]
         for a, b in combinations(range(len(ranks)), 2)
     }
     worst = min(found, key=lambda pair: found[pair])
@@ -34,7 +36,7 @@ def measure_agreement(inputs: Inputs) -> Measured:
 
 
 def measure_order(paper: str) -> Callable[[Inputs], Measured]:
-    """Measure of the share of neighbours of a paper's list that emerge in its order, over seeds and definitions."""
+    """Measure of the share of neighbours that emerge in their paper's order, over seeds and definitions."""
 
     def measure(inputs: Inputs) -> Measured:
         found = inputs["emergence"]
@@ -57,10 +59,14 @@ def measure_contrast(inputs: Inputs) -> Measured:
     if not np.isfinite([linear, softmax]).all():
         return Measured(None, undecided="one of the two never gets there on this grid of P")
     limit = float(np.nanmedian(found["resolution"].isel(order=_row(found, SOFTMAX)).values))
-    detail = f"softmax {softmax:.3g}, linear {linear:.3g}; spacing of the grid at the softmax onset {limit:.3g}"
+    detail = (
+        f"softmax {softmax:.3g}, linear {linear:.3g}; spacing of the grid at the softmax onset {limit:.3g}"
+    )
     overlap = low <= ends[1] and ends[0] <= high
     return Measured(
-        float(softmax / linear), detail=detail, undecided="the intervals over chains overlap" if overlap else ""
+        float(softmax / linear),
+        detail=detail,
+        undecided="the intervals over chains overlap" if overlap else "",
     )
 
 
@@ -72,7 +78,7 @@ TIMES = (
     Claim(
         id="definitions-agree",
         place=PLACE,
-        sentence="Crossing, steepest change and change point put the order parameters in nearly the same order.",
+        sentence="Crossing, steepest change and change point nearly agree on the order of emergence.",
         standing="reconstruction",
         measure=measure_agreement,
         low=0.8,
@@ -87,7 +93,7 @@ TIMES = (
         measure=measure_order("linattn"),
         low=0.9,
         high=None,
-        reason="1 where the order is strict; a tenth of the pairs is left to seeds that swap, chance gives 0.5",
+        reason="1 where the order is strict; a tenth is left to seeds that swap, chance gives 0.5",
     ),
     Claim(
         id="groups-in-order",
@@ -97,14 +103,14 @@ TIMES = (
         measure=measure_order("sparse"),
         low=0.9,
         high=None,
-        reason="1 where the order is strict; a tenth of the pairs is left to seeds that swap, chance gives 0.5",
+        reason="1 where the order is strict; a tenth is left to seeds that swap, chance gives 0.5",
     ),
 )
 SHARPNESS = (
     Claim(
         id="softmax-sharper-than-linear",
         place=PLACE,
-        sentence="Over P, softmax attention's copy order parameter rises more sharply from the prior than linear's.",
+        sentence="Over P, softmax attention's copy order parameter is sharper than linear's (prior start).",
         standing="reconstruction",
         measure=measure_contrast,
         low=None,

@@ -28,12 +28,18 @@ def draw(job: Job) -> Figure:
                 for curve in order["progress"].values:
                     axes.plot(found["share"], curve, color=tint(HEADS[k], 0.4), linewidth=0.5)
                 middle = median_over_seeds(order["progress"].values)
-                axes.plot(found["share"], middle, color=HEADS[k], linewidth=1.5, label=str(order["order"].values))
+                axes.plot(
+                    found["share"], middle, color=HEADS[k], linewidth=1.5, label=str(order["order"].values)
+                )
             axes.set_title(title)
             axes.set_xlim(0, 1)
-            axes.set_ylim(-0.15, 1.35)
-            axes.legend(loc="upper left")
+            axes.set_ylim(-0.6, 1.55)
+            axes.legend(loc="lower right" if paper == "copyhead" else "upper left")
             letter_panel(axes, letter, left=-2.0)
-        figure.supxlabel("share of the loss drop explained", y=0.012, fontsize=job.sections["plotting"].font_size)
-        figure.supylabel("share of the way from first to last value", x=0.008, fontsize=job.sections["plotting"].font_size)
+        figure.supxlabel(
+            "share of the loss drop explained", y=0.012, fontsize=job.sections["plotting"].font_size
+        )
+        figure.supylabel(
+            "share of the way from first to last value", x=0.008, fontsize=job.sections["plotting"].font_size
+        )
     return figure

@@ -21,7 +21,7 @@ def draw(job: Job) -> Figure:
     with look(job.sections["plotting"]):
         figure = Figure(figsize=(job.own.width, job.own.height))
         axes = figure.subplots()
-        figure.subplots_adjust(left=0.37, right=0.98, bottom=0.13, top=0.93)
+        figure.subplots_adjust(left=0.4, right=0.98, bottom=0.13, top=0.93)
         rows = np.arange(found.sizes["order"])
         for row, paper in zip(rows, found["paper"].values, strict=True):
             order, colour = found.isel(order=row), COLOURS[str(paper)]
