@@ -16,6 +16,8 @@ from onset.pipeline.reference import resolve_code
 Kind = Literal["data", "train", "sample", "simulate", "theory"]
 CodeReference = Annotated[str, Field(pattern=r"^onset(\.\w+)+:\w+$")]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Need = Annotated[str, Field(pattern=r"^([a-z][a-z0-9_]*/)?[a-z][a-z0-9_]*$")]
+"""An experiment of the same paper by its name, or one of another paper as `paper/experiment`."""
 Reads = Annotated[
     dict[Name, Name],
     BeforeValidator(
@@ -50,7 +52,7 @@ class Experiment(_Closed):
     code: CodeReference
     parameters: CodeReference
     reads: Reads = {}
-    needs: dict[Name, Name] = {}
+    needs: dict[Name, Need] = {}
     members: Members | None = None
     finish: CodeReference | None = None
     threads: int = Field(default=1, ge=1)
@@ -66,7 +68,7 @@ class Figure(_Closed):
     title: str
     code: CodeReference
     parameters: CodeReference
-    needs: dict[Name, Name]
+    needs: dict[Name, Need]
     reads: Reads = {}
     claims: CodeReference | None = None
     theory: CodeReference | None = None
@@ -77,7 +79,7 @@ class Table(_Closed):
 
     title: str
     code: CodeReference
-    needs: dict[Name, Name] = {}
+    needs: dict[Name, Need] = {}
     reads: Reads = {}
 
 
@@ -150,8 +152,9 @@ def _check_references(catalogue: Catalogue) -> Iterator[str]:
             yield f"{paper_name}: two sections, experiments, figures or tables are called '{clash}'"
         for name, entry in [*paper.names(), *paper.tables.items()]:
             for need in entry.needs.values():
-                if need not in paper.experiments:
-                    yield f"{paper_name}.{name} needs '{need}', which is no experiment of {paper_name}"
+                where, experiment = locate(paper_name, need)
+                if where not in catalogue.papers or experiment not in catalogue.papers[where].experiments:
+                    yield f"{paper_name}.{name} needs '{need}', which is no experiment of {where}"
             for role in {"own", "seed", "plotting"} & set(entry.reads):
                 yield f"{paper_name}.{name} reads a section as '{role}', which is taken"
             readable = {*paper.sections, *(paper.experiments if isinstance(entry, Table) else ())}
@@ -161,23 +164,33 @@ def _check_references(catalogue: Catalogue) -> Iterator[str]:
         for name, shown in paper.figures.items():
             if shown.theory and not shown.claims:
                 yield f"{paper_name}.{name} has `theory` and no `claims`, with which it would be evaluated"
-        yield from _check_circles(paper_name, paper)
+    yield from _check_circles(catalogue)
     for headline, target in catalogue.headlines.items():
         paper_name, _, figure = target.partition("/")
         if paper_name not in catalogue.papers or figure not in catalogue.papers[paper_name].figures:
             yield f"headline {headline} names '{target}', which is no figure"
 
 
-def _check_circles(paper_name: str, paper: Paper) -> Iterator[str]:
-    done: set[str] = set()
+def locate(paper: str, need: str) -> tuple[str, str]:
+    """Paper and name of the experiment that an entry of `paper` needs."""
+    other, slash, name = need.partition("/")
+    return (other, name) if slash else (paper, need)
 
-    def visit(name: str, above: tuple[str, ...]) -> Iterator[str]:
-        if name in above:
-            yield f"{paper_name}: {' needs '.join((*above[above.index(name) :], name))}, a circle"
-        elif name not in done and name in paper.experiments:
-            for need in paper.experiments[name].needs.values():
-                yield from visit(need, (*above, name))
-            done.add(name)
 
-    for name in paper.experiments:
-        yield from visit(name, ())
+def _check_circles(catalogue: Catalogue) -> Iterator[str]:
+    done: set[tuple[str, str]] = set()
+
+    def visit(at: tuple[str, str], above: tuple[tuple[str, str], ...]) -> Iterator[str]:
+        paper = catalogue.papers.get(at[0])
+        if at in above:
+            circle = (*above[above.index(at) :], at)
+            alone = len({where for where, _ in circle}) == 1
+            yield f"{at[0]}: {' needs '.join(n if alone else f'{w}/{n}' for w, n in circle)}, a circle"
+        elif at not in done and paper and at[1] in paper.experiments:
+            for need in paper.experiments[at[1]].needs.values():
+                yield from visit(locate(at[0], need), (*above, at))
+            done.add(at)
+
+    for name, paper in catalogue.papers.items():
+        for experiment in paper.experiments:
+            yield from visit((name, experiment), ())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ruamel.yaml import YAML
 
-from onset.pipeline.catalogue import WITH_CHECKPOINT, Catalogue, Paper, Table
+from onset.pipeline.catalogue import WITH_CHECKPOINT, Catalogue, Experiment, Figure, Paper, Table, locate
 
 HEAD = """\
 # Generated from workflow/catalogue.yaml by `onset dvc --write`; do not edit.
@@ -33,7 +33,7 @@ def format_dvc(catalogue: Catalogue) -> str:
     """The text of dvc.yaml: a check of params.yaml, and for each paper data, results and figures."""
     stages: dict[str, Any] = {"parameters": CHECK}
     for name, paper in catalogue.papers.items():
-        stages |= _paper_stages(name, paper)
+        stages |= _paper_stages(name, paper, catalogue)
     text = io.StringIO()
     yaml = YAML()
     yaml.width = 110
@@ -42,7 +42,7 @@ def format_dvc(catalogue: Catalogue) -> str:
     return HEAD + text.getvalue()
 
 
-def _paper_stages(name: str, paper: Paper) -> dict[str, Any]:
+def _paper_stages(name: str, paper: Paper, catalogue: Catalogue) -> dict[str, Any]:
     folder = f"results/{SCALE}/{name}"
     data = {key: entry for key, entry in paper.experiments.items() if entry.kind == "data"}
     rest = {key: entry for key, entry in paper.experiments.items() if entry.kind != "data"}
@@ -56,17 +56,28 @@ def _paper_stages(name: str, paper: Paper) -> dict[str, Any]:
     datasets = [f"{folder}/data"] if data else []
     stages = {}
     if data:
-        stages[f"data-{name}"] = _stage("data", name, [], _params(name, data), datasets)
-    if rest:
-        stages[f"results-{name}"] = _stage(
-            "results", name, datasets, ["device", *_params(name, rest)], results
+        stages[f"data-{name}"] = _stage(
+            "data", name, _elsewhere(name, data.values(), catalogue), _params(name, data), datasets
         )
+    if rest:
+        needs = [*datasets, *_elsewhere(name, rest.values(), catalogue)]
+        stages[f"results-{name}"] = _stage("results", name, needs, ["device", *_params(name, rest)], results)
     if figures:
         params = ["plotting", *_params(name, paper.figures, paper.tables)]
-        stages[f"figures-{name}"] = _stage(
-            "figures", name, [*datasets, *results], params, [*figures, *claims, *tables]
-        )
+        shown: list[Figure | Table] = [*paper.figures.values(), *paper.tables.values()]
+        needs = [*datasets, *results, *_elsewhere(name, shown, catalogue)]
+        stages[f"figures-{name}"] = _stage("figures", name, needs, params, [*figures, *claims, *tables])
     return stages
+
+
+def _elsewhere(name: str, entries: Iterable[Experiment | Figure | Table], catalogue: Catalogue) -> list[str]:
+    """Published results of other papers that entries of this one need."""
+    found = {locate(name, need): None for entry in entries for need in entry.needs.values()}
+    kinds = {at: catalogue.papers[at[0]].experiments[at[1]].kind for at in found if at[0] != name}
+    return [
+        f"results/{SCALE}/{paper}/{'data' if kind == 'data' else f'{experiment}.nc'}"
+        for (paper, experiment), kind in kinds.items()
+    ]
 
 
 def _stage(part: str, paper: str, needs: list[str], params: list[str], outs: list[str]) -> dict[str, Any]:

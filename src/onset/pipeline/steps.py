@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from onset.params.resolve import Parameters
-from onset.pipeline.catalogue import WITH_CHECKPOINT, Catalogue, Experiment, Figure, Paper, Table
+from onset.pipeline.catalogue import WITH_CHECKPOINT, Catalogue, Experiment, Figure, Paper, Table, locate
 from onset.pipeline.recipe import compute_recipe
 from onset.pipeline.source import digest_modules, digest_parsed_text, digest_source
 
@@ -147,11 +147,18 @@ class Steps:
     def _sections(self, paper: str, reads: dict[str, str]) -> dict[str, Any]:
         return {role: self._section(paper, name).model_dump(mode="json") for role, name in reads.items()}
 
+    def _needs(self, paper_name: str, entry: Experiment | Figure | Table) -> dict[str, Step]:
+        """The steps that an entry needs, by role; those of another paper are made first."""
+        found = {role: locate(paper_name, need) for role, need in entry.needs.items()}
+        return {
+            role: self._experiment(at, self.catalogue.papers[at], name) for role, (at, name) in found.items()
+        }
+
     def _experiment(self, paper_name: str, paper: Paper, name: str) -> Step:
         if (paper_name, name) in self.results:
             return self.results[paper_name, name]
         entry = paper.experiments[name]
-        needs = {role: self._experiment(paper_name, paper, need) for role, need in entry.needs.items()}
+        needs = self._needs(paper_name, entry)
         own = self._section(paper_name, name).model_dump(mode="json")
         shared: dict[str, Any] = self._sections(paper_name, entry.reads)
         if entry.kind in ("data", "train", "sample"):
@@ -210,7 +217,7 @@ class Steps:
             kind="figures",
             code=figure.code,
             parameters={"own": own, **shared},
-            needs={role: self.results[paper_name, need] for role, need in figure.needs.items()},
+            needs=self._needs(paper_name, figure),
             models={
                 "own": figure.parameters,
                 "plotting": PLOTTING,
@@ -228,7 +235,7 @@ class Steps:
             code=code,
             parameters={},
             models={},
-            needs={role: self.results[paper_name, need] for role, need in figure.needs.items()},
+            needs=self._needs(paper_name, figure),
             entry=figure,
         )
 
@@ -241,7 +248,7 @@ class Steps:
             code=table.code,
             parameters=self._sections(paper_name, table.reads),
             models={role: paper.section_type(section) for role, section in table.reads.items()},
-            needs={role: self.results[paper_name, need] for role, need in table.needs.items()},
+            needs=self._needs(paper_name, table),
             entry=table,
         )
 
