@@ -11,13 +11,15 @@ from onset.papers.copyhead.selection import free_attention, kept_means, signed_f
 
 Inputs = Mapping[str, xr.Dataset]
 
+IN_PHASE = 0.1
+"""Largest difference of aG from a branch of the theory in whose phase it counts."""
 NAMES = {"linear": ("c1", "cG"), "softmax": ("a1", "aG")}
 """Pooling and copy order parameter of each attention kind."""
 
 
 def cover_order(pooling: xr.DataArray, copy: xr.DataArray, s2: xr.DataArray, L: int) -> xr.DataArray:
     """Share of |A| in the plane of J/L and G - J/L, sqrt((c1² + (L-1) cG²)/s2), s2 = |A|²."""
-    return np.sqrt((pooling**2 + (L - 1) * copy**2) / s2)
+    return ((pooling**2 + (L - 1) * copy**2) / s2) ** 0.5
 
 
 def cover_samples(sgld: xr.Dataset, kind: str, free: xr.DataArray | None = None) -> xr.DataArray:
@@ -27,7 +29,7 @@ def cover_samples(sgld: xr.Dataset, kind: str, free: xr.DataArray | None = None)
     inside, whole = kept_means(pooling**2 + (L - 1) * copy**2), kept_means(sgld.s2)
     if free is not None:
         inside, whole = inside.where(free), whole.where(free)
-    return np.sqrt(inside.mean("chain") / whole.mean("chain"))
+    return (inside.mean("chain") / whole.mean("chain")) ** 0.5
 
 
 def cover_attention(attention: xr.DataArray) -> xr.DataArray:
@@ -61,8 +63,8 @@ def align_attention(attention: xr.DataArray, pooling: xr.DataArray, copy: xr.Dat
     """
     L = _size(attention)
     own_pooling, own_copy = measure_plane(attention)
-    norm = np.sqrt((attention.astype(np.float64) ** 2).sum(("query", "key")))
-    length = np.sqrt(pooling**2 + (L - 1) * copy**2)
+    norm = (attention.astype(np.float64) ** 2).sum(("query", "key")) ** 0.5
+    length = (pooling**2 + (L - 1) * copy**2) ** 0.5
     return (own_pooling * pooling + (L - 1) * own_copy * copy) / (norm * length.where(length > 1e-6))
 
 
@@ -73,11 +75,14 @@ def expect_linear(theory: xr.Dataset, P: xr.DataArray, form: str) -> tuple[xr.Da
 
 
 def expect_softmax(theory: xr.Dataset, aG: xr.DataArray, form: str) -> tuple[xr.DataArray, xr.DataArray]:
-    """a1 = 1 and the aG of that branch of a theory which is nearer to a measured aG (P,)."""
+    """a1 = 1 and the aG of that branch of a theory which is nearer to a measured aG (P,).
+
+    NaN where neither is within 0.1: there the chains, or seeds, are not in one phase of the theory.
+    """
     branches = theory_at(theory.aG.sel(theory=form), aG.P).transpose("branch", "P").values
     distance = np.where(np.isnan(branches), np.inf, abs(branches - aG.values))
     nearest = np.take_along_axis(branches, distance.argmin(0)[None], 0)[0]
-    return xr.ones_like(aG), _label(nearest, aG.P)
+    return xr.ones_like(aG), _label(np.where(distance.min(0) < IN_PHASE, nearest, np.nan), aG.P)
 
 
 def mean_attention(inputs: Inputs, kind: str) -> xr.DataArray:

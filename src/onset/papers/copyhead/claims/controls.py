@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import xarray as xr
 
-from onset.claims.changes import replace_variables, scale_variables, swap_roles, with_values
+from onset.claims.changes import replace_variables, scale_variables, with_values
 from onset.claims.control import Control
 
 Inputs = Mapping[str, xr.Dataset]
@@ -49,10 +49,13 @@ def _order_at_the_end(dataset: xr.Dataset) -> xr.Dataset:
     return dataset.assign({name: with_values(dataset[name], dataset[name].isel(P=-1)) for name in names})
 
 
-ONE_ROLE = Control(
-    "one start",
-    "chains from copying are those from the prior",
-    swap_roles(from_copy="from_prior"),
+def _disorder(dataset: xr.Dataset) -> xr.Dataset:
+    names = [name for name in ORDER if name in dataset.data_vars and "P" in dataset[name].dims]
+    return dataset.assign({name: with_values(dataset[name], dataset[name].isel(P=0)) for name in names})
+
+
+DISORDERED = Control(
+    "disordered at all P", "at every P heads are as at the smallest", _each_measured(_disorder)
 )
 ORDERED = Control(
     "ordered at all P", "at every P heads are as at the largest", _each_measured(_order_at_the_end)
@@ -169,15 +172,6 @@ def _exchange_signs(dataset: xr.Dataset) -> xr.Dataset:
 
 
 OTHER_SIGN = Control("other sign", "cG of every seed has the opposite sign", _each_measured(_exchange_signs))
-EARLIER = Control(
-    "trapped at all P",
-    "every seed of the smallest P ends with opposite signs",
-    _each_measured(
-        lambda adam: adam.assign(
-            cG=xr.where(adam.P.min() == adam.P, -abs(adam.cG) * (adam.c1 / abs(adam.c1)), adam.cG)
-        )
-    ),
-)
 LOSS_OFF = Control(
     "untrained loss",
     "every seed ends with a loss of 1",
@@ -331,4 +325,18 @@ def _trap(dataset: xr.Dataset) -> xr.Dataset:
 
 TRAPPED = Control(
     "all trapped", "every linear chain and seed has c1 and cG of opposite signs", _each_measured(_trap)
+)
+
+
+def _trap_first(dataset: xr.Dataset) -> xr.Dataset:
+    trapped = _trap(dataset)
+    return (
+        trapped
+        if "cG" not in dataset
+        else dataset.assign(cG=trapped.cG.where(dataset.P.min() == dataset.P, dataset.cG))
+    )
+
+
+EARLIER = Control(
+    "trapped early", "every seed of the smallest P ends with opposite signs", _each_measured(_trap_first)
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import xarray as xr
 
 from onset.claims.claim import Measured
@@ -40,9 +39,8 @@ def _above(inputs: Inputs, P: xr.DataArray, kind: str, multiple: float) -> tuple
 
 def adam_coverage(inputs: Inputs, kind: str) -> Measured:
     """Smallest share of |A| in the plane, over P and the seeds of Adam that enter means."""
-    shares = (
-        coverage.cover_attention(inputs[f"{kind}_adam"].attention).where(free_seeds(inputs, kind)).min("seed")
-    )
+    every = coverage.cover_attention(inputs[f"{kind}_adam"].attention)
+    shares = every.where(free_seeds(inputs, kind)).min("seed")
     return take_smallest(shares, *_above(inputs, shares.P, kind, ADAM_FROM))
 
 
@@ -78,4 +76,4 @@ def sample_coverage(inputs: Inputs, kind: str) -> Measured:
         return take_largest(abs(shares - expected), shares.P > 0, "of the grid")
     shares = coverage.cover_samples(inputs["softmax_sgld"], kind)
     branch = single_phase(as_softmax(inputs), "coverage", shares.P)
-    return take_largest(abs(shares - branch.values), np.isfinite(branch), "outside the coexistence window")
+    return take_largest(abs(shares - branch.values), branch.notnull(), "outside the coexistence window")

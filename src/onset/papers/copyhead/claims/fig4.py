@@ -210,13 +210,13 @@ CLAIMS = (
     Claim(
         id="phases-disagree",
         place=RECONSTRUCTION,
-        sentence="Inside the window R-hat over chains of both starts is large, as it should be: they sit in two "
-        "phases.",
+        sentence="Inside the window R-hat over chains of both starts is large, as it should be: they sit in "
+        "two phases.",
         standing="reconstruction",
         measure=measures.phases_disagree,
         low=measures.DISAGREEING,
         high=None,
         reason="chains of one distribution have less than 1.1; phases 0.6 apart give 5 and more",
-        control=controls.ONE_ROLE,
+        control=controls.DISORDERED,
     ),
 )

@@ -101,7 +101,7 @@ def barrier_exponent(inputs: Inputs) -> Measured:
     exponent = np.diff(np.log(ends.values)) / np.diff(np.log(ends.L.values.astype(np.float64)))
     return Measured(
         float(exponent[0]),
-        f"{ends.values[0]:.1f} and {ends.values[1]:.1f} nats at L = {ends.L.values[0]} and {ends.L.values[1]}",
+        "{:.1f} and {:.1f} nats at L = {} and {}".format(*ends.values, *ends.L.values),
     )
 
 
@@ -119,8 +119,9 @@ def smallest_jump(inputs: Inputs) -> Measured:
 def onset_of_determinant(L: float, V: int, g: float, v: float, sigma2: float) -> float:
     """Smallest positive root of det H(P) = 0, H the Hessian of S_lin at 0 in (c1, cG): the bare onset.
 
-    H11 = 1/tau + V(V-1)x + VxL - k - PxL²/(sigma2 V), H12 = -k(L-1) and H22 = (L-1)(1/tau + V(V-1)x - k(L-1)),
-    with x = gP/(V² sigma2), k = P(V-1)x/(sigma2 V), tau = v/L²: a polynomial of degree 4 in P.
+    H11 = 1/tau + V(V-1)x + VxL - k - PxL²/(sigma2 V), H12 = -k(L-1) and
+    H22 = (L-1)(1/tau + V(V-1)x - k(L-1)), with x = gP/(V² sigma2), k = P(V-1)x/(sigma2 V),
+    tau = v/L²: a polynomial of degree 4 in P.
     """
     x, tau = g / (V**2 * sigma2), v / L**2
     k = (V - 1) * x / (sigma2 * V)
@@ -193,8 +194,8 @@ def ways_differ(inputs: Inputs, tolerance: float) -> Measured:
         return Measured(None, absent="no sweep of linear attention")
     mean, error = found
     gap = abs(mean.sel(direction="down") - mean.sel(direction="up"))
-    noise = 2 * np.sqrt((error**2).sum("direction"))
-    loose = gap.P.values[noise.values > tolerance]
+    noise = 2 * np.sqrt((error**2).sum("direction").values)
+    loose = gap.P.values[noise > tolerance]
     trapped = int(inputs["hysteresis"].trapped.any(("direction", "P")).sum())
     detail = f"at P = {gap.P.values[int(gap.values.argmax())]:g} of {list_P(gap.P.values)}"
     detail += f"; {trapped} chains met the state with c1 cG < 0" if trapped else ""

@@ -239,4 +239,4 @@ def split_r_hat(draws: xr.DataArray) -> xr.DataArray:
     split = xr.concat(halves, "half").stack(part=("half", "chain"), create_index=False)
     within = split.var("step", ddof=1).mean("part")
     between = split.mean("step").var("part", ddof=1)
-    return np.sqrt((n - 1) / n + between / within)
+    return ((n - 1) / n + between / within) ** 0.5

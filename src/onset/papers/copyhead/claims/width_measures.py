@@ -44,7 +44,7 @@ def _expected(inputs: Inputs, run: xr.Dataset, name: str, form: str = "dressed")
 
 
 def width_means(inputs: Inputs, quantity: str) -> Measured:
-    """Largest |mean by SGLD on Q, K - dressed theory| over L/d_k, linear, at wide heads well above the onset."""
+    """Largest |mean by SGLD on Q, K - dressed theory| over L/d_k, linear, at wide heads above the onset."""
     name = {"pooling": "linear_c1", "copy": "linear_cG"}[quantity]
     found = []
     for run in _linear_runs(inputs, WIDE):
@@ -131,17 +131,16 @@ def matched_softmax(inputs: Inputs) -> Measured:
 
 
 def matched_linear(inputs: Inputs) -> Measured:
-    """Smallest lag of Adam's mean cG (matched decay on Q, K) behind the dressed theory's at that width."""
+    """Largest share of the dressed theory's cG that Adam's mean (matched decay on Q, K) has, where that cG is
+    0.1 or more."""
     found = _trained(inputs, "linear", "matched")
     if found is None or float(found[0].d_k) not in inputs["qk_theory"].d_k.values:
         return Measured(None, absent="linear attention on Q, K was not trained at a width of the theory")
     run, final = found
-    lag = _expected(inputs, run, "linear_cG").values - final["copy"].mean("seed")
-    far = run.P / dressed_onset(as_linear(inputs)) >= 1.6
-    least = take_largest(-lag.astype(np.float64), far, "above 1.6 of the onset")
-    if least.absent:
-        return least
-    return Measured(-(least.value or 0.0), least.detail.replace("largest", "smallest"))
+    expected = _expected(inputs, run, "linear_cG")
+    share = abs(final["copy"].mean("seed").astype(np.float64)) / expected.values
+    copies = xr.DataArray(expected.values >= 0.1, coords={"P": run.P.values}, dims="P")
+    return take_largest(share, copies, "at which the posterior copies")
 
 
 def matched_above_map(inputs: Inputs) -> Measured:

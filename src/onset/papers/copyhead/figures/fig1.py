@@ -110,7 +110,7 @@ def draw(job: Job) -> Figure:
     trapped = int((~free).sum())
     with look(plotting):
         figure = parts.open_plain(own)
-        top, bottom = figure.subfigures(2, 1, height_ratios=[1.0, 1.35], hspace=0.03)
+        top, bottom = np.asarray(figure.subfigures(2, 1, height_ratios=[1.0, 1.35], hspace=0.03))
         draw_maps(top, inputs, free, {"linear": own.linear_at, "softmax": own.softmax_at})
         left, right = bottom.subplots(1, 2, width_ratios=[1.3, 1.0])
         draw_linear(left, inputs["linear_theory"], inputs["linear_sgld"], own.linear_at)
@@ -122,13 +122,14 @@ def draw(job: Job) -> Figure:
             panels.point_handle("SGLD, copying $c_G$, $a_G$", panels.sgld_points(COPYING)),
         ]
         figure.legend(handles=handles, loc="upper center", ncol=5)
+        linear, softmax = (parts.describe_chains(inputs[f"{kind}_sgld"]) for kind in ("linear", "softmax"))
         note = (
-            f"a, c: linear attention; b, d: softmax attention, grey: both phases exist. "
-            f"{parts.name_sizes(inputs['linear_theory'])}{parts.describe_chains(inputs['linear_sgld'])} (linear), "
-            f"{parts.describe_chains(inputs['softmax_sgld']).removeprefix('SGLD: ')} (softmax), from the prior. "
-            f"Maps: mean over chains and steps, times sign c₁, square-root colour scale; stages by the theory's "
-            f"c_G/c₁ below 0.1, up to 0.5, above. Bars: sd (c), range (d) of chains. {trapped} of {free.size} "
-            f"chains caught at c₁c_G < 0 are faint and in no mean. {parts.SIZES}"
+            "a, c: linear attention; b, d: softmax attention, grey: both phases exist. "
+            f"{parts.name_sizes(inputs['linear_theory'])}{linear} (linear), "
+            f"{softmax.removeprefix('SGLD: ')} (softmax), from the prior. "
+            "Maps: mean over chains and steps, times sign c₁, square-root colour scale; stages by the "
+            "theory's c_G/c₁ below 0.1, up to 0.5, above. Bars: sd (c), range (d) of chains. "
+            f"{trapped} of {free.size} chains caught at c₁c_G < 0 are faint and in no mean. {parts.SIZES}"
         )
         panels.finish(figure, plotting, note, legend_rows=2)
     return figure

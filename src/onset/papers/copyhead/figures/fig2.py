@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -12,7 +12,6 @@ from matplotlib.colors import BoundaryNorm
 from matplotlib.figure import Figure, SubFigure
 
 from onset.papers.copyhead.figures import panels, parts
-from onset.papers.copyhead.selection import name_parameters
 from onset.plotting.panels import letter_panel
 from onset.plotting.style import BLACK, VERMILLION, look
 
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
 
 LEVELS = (0.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 """Contours of the action above its minimum, in nats."""
-WELL = {"linestyle": "none", "marker": "o", "markersize": 4.2, "markerfacecolor": VERMILLION}
-SECOND = {"linestyle": "none", "marker": "o", "markersize": 4.2, "markerfacecolor": "white"}
-EDGE = {"markeredgecolor": BLACK, "markeredgewidth": 0.7}
-TRIVIAL = {"color": BLACK, "linestyle": (0, (2.5, 1.5)), "linewidth": 0.7}
+WELL: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 4.2, "markerfacecolor": VERMILLION}
+SECOND: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 4.2, "markerfacecolor": "white"}
+EDGE: dict[str, Any] = {"markeredgecolor": BLACK, "markeredgewidth": 0.7}
+TRIVIAL: dict[str, Any] = {"color": BLACK, "linestyle": (0, (2.5, 1.5)), "linewidth": 0.7}
 
 
 def draw_contours(axes: Axes, landscapes: xr.Dataset, P: float, norm: BoundaryNorm) -> None:
@@ -104,7 +103,7 @@ def draw_softmax(bottom: SubFigure, landscapes: xr.Dataset) -> None:
     height = float(np.nanmax(landscapes.softmax_barrier.values, initial=2.0))
     whole.set(xlim=(-0.03, 1.0), ylim=(1.12 * lowest - 5, 0.35 * abs(lowest) + 2 * height))
     near.set(xlim=(-0.015, 0.5), ylim=(-0.6 * height, 1.6 * height))
-    whole.set_ylabel("$S_{softmax}$ above $a_G = 0$ (nats)")
+    whole.set_ylabel("$S_{softmax}$ (nats)")
     near.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
     letter_panel(whole, "b", left=-4.2)
     letter_panel(near, "c", left=-2.6)
@@ -119,7 +118,7 @@ def draw(job: Job) -> Figure:
     plotting, landscapes = job.sections["plotting"], job.inputs["landscapes"]
     with look(plotting):
         figure = parts.open_plain(job.own)
-        top, bottom = figure.subfigures(2, 1, height_ratios=[1.0, 1.1], hspace=0.03)
+        top, bottom = np.asarray(figure.subfigures(2, 1, height_ratios=[1.0, 1.1], hspace=0.03))
         draw_linear(top, landscapes)
         draw_softmax(bottom, landscapes)
         handles = [
@@ -129,10 +128,10 @@ def draw(job: Job) -> Figure:
             panels.point_handle("unstable saddle", {"linestyle": "none", "marker": "x", "color": BLACK}),
         ]
         figure.legend(handles=handles, loc="upper center", ncol=4)
-        named = name_parameters(landscapes)
         note = (
-            f"{named + '. ' if named else ''}Bare actions, without fluctuations of the attention: the transitions "
-            f"of figures 3 and 4 lie at larger P. c: the same curves near uniform attention. {parts.SIZES}"
+            f"{parts.name_sizes(landscapes)}Bare actions, without fluctuations of the attention: the "
+            "transitions of figures 3 and 4 lie at larger P. c: the same curves near uniform attention. "
+            f"{parts.SIZES}"
         )
         panels.finish(figure, plotting, note, legend_rows=1)
     return figure

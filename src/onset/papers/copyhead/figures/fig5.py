@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Inputs = Mapping[str, xr.Dataset]
 
-SAMPLE = {"linestyle": "none", "marker": "s", "markersize": 3.0, "color": ORANGE}
+SAMPLE: dict[str, Any] = {"linestyle": "none", "marker": "s", "markersize": 3.0, "color": ORANGE}
 MEAN = panels.sgld_points(GREEN)
 ADAM = panels.adam_points(BLACK)
 
@@ -61,8 +61,7 @@ def draw_cosines(axes: Axes, inputs: Inputs) -> None:
         axes.plot(mean.P.values, mean.values, label=f"{kind}, SGLD", zorder=3, **panels.sgld_points(colour))
         seeds = align_with_theory(inputs, kind, inputs[f"{kind}_adam"].attention)
         panels.draw_seeds(axes, seeds, ~free_seeds(inputs, kind), panels.adam_points(colour), f"{kind}, Adam")
-    drawn = np.concatenate([np.ravel(line.get_ydata()) for line in axes.lines] or [[]])
-    low = float(np.nanmin(drawn, initial=0.9))
+    low = min([0.9, *(float(np.nanmin(line.get_ydata(), initial=0.9)) for line in axes.lines)])
     axes.set(
         xlabel=axis_label(inputs["linear_sgld"].P.attrs, "P"),
         ylim=(low - 0.1 * (1 - low), 1 + 0.1 * (1 - low)),
@@ -87,16 +86,15 @@ def describe_variants(variants: xr.Dataset) -> str:
     """One sentence on how far other samplers are from the chains of figures 3 and 4."""
     order = ["pooling", "copy"]
     difference = abs(variants["mean"] - variants.reference_mean).sel(quantity=order)
-    copy = [run for run in variants.run.values if str(variants.attention.sel(run=run).values) == "softmax"]
     both = difference.max("quantity")
     worst = float(both.max())
     at = both.where(both == worst, drop=True)
     if not np.isfinite(worst):
         return ""
     return (
-        f"Collapsed and minibatch samplers, half the step and a start from copying ({variants.sizes['run']} runs, "
-        f"{len(copy)} softmax) move no order parameter by more than {worst:.3f} "
-        f"({at.run.values[0]}, P = {at.P.values[0]:g})."
+        "Collapsed and minibatch samplers, half the step and a start from copying "
+        f"({variants.sizes['run']} runs) move no order parameter by more than {worst:.3f} "
+        f"({str(at.run.values[0]).replace('_', ' ')}, P = {at.P.values[0]:g})."
     )
 
 
@@ -122,11 +120,12 @@ def draw(job: Job) -> Figure:
         figure.legend(handles=handles, loc="upper center", ncol=4)
         sgld, qk, adam = inputs["linear_sgld"], inputs["qk_sgld"], inputs["qk_adam"]
         note = (
-            f"{parts.name_sizes(inputs['linear_theory'])}a, b: share of |A| in the plane of J/L and G; c: cosine of A "
-            f"with the dressed theory's matrix. {parts.describe_chains(sgld)}; {parts.describe_seeds(inputs['linear_adam'])}. "
-            f"d–f: queries and keys of width d_k; {qk.sizes['chain']} chains and {adam.sizes['seed']} seeds. Adam with "
-            f"matched decay on Q, K does not reach the posterior: its minimum has the nuclear norm as prior (dotted). "
-            f"Anchored decay, towards the start, is our attempt; the paper's is not known. "
+            f"{parts.name_sizes(inputs['linear_theory'])}a, b: share of |A| in the plane of J/L and G; "
+            f"c: cosine of A with the dressed theory's matrix. {parts.describe_chains(sgld)}; "
+            f"{parts.describe_seeds(inputs['linear_adam'])}. d–f: queries and keys of width d_k; "
+            f"{qk.sizes['chain']} chains, bars two standard errors, and {adam.sizes['seed']} seeds (small). "
+            "Adam with matched decay on Q, K does not reach the posterior: its minimum has the nuclear norm "
+            "as prior (dotted). Anchored decay, towards the start, is our attempt; the paper's is not known. "
             f"{describe_variants(inputs['variants'])} {parts.SIZES}"
         )
         panels.finish(figure, plotting, note, legend_rows=parts.legend_rows(handles, 4))

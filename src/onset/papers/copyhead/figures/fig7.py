@@ -69,9 +69,9 @@ def draw(job: Job) -> Figure:
         figure.legend(handles=handles, loc="upper center", ncol=4)
         note = (
             f"{parts.name_sizes(adam)}Test loss per position, 1 for a network that outputs 0. "
-            f"{parts.describe_seeds(adam)}, cosine to 0, from the prior; a: every seed; b: small circles are seeds. "
-            f"Between P_c and the end of the grey window the uniform minimum has the higher action; Adam starts "
-            f"beside it and stays. {parts.SIZES}"
+            f"{parts.describe_seeds(adam)}, cosine to 0, from the prior; a: every seed; b: small circles are "
+            "seeds. Between P_c and the end of the grey window the uniform minimum has the higher action; "
+            f"Adam starts beside it and stays. {parts.SIZES}"
         )
         panels.finish(figure, plotting, note, legend_rows=2)
     return figure

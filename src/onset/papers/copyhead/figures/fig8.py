@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -75,7 +75,13 @@ def draw_loops(axes: Axes, hysteresis: xr.Dataset) -> None:
             continue
         mean, error = found
         for way, (marker, _) in WAYS.items():
-            look = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 0.8, "elinewidth": 0.7}
+            look: dict[str, Any] = {
+                "color": colour,
+                "marker": marker,
+                "markersize": 4,
+                "linewidth": 0.8,
+                "elinewidth": 0.7,
+            }
             face = colour if way == "up" else "white"
             axes.errorbar(
                 mean.P.values,
@@ -93,7 +99,7 @@ def list_rows(phase: xr.Dataset, brackets: list[Bracket]) -> list[tuple[str, ...
     """Rows of the finite-size table: one for each L of the phase diagram, in the order of HEADER."""
     dressed, bare = (phase.sel(theory=form) for form in ("dressed", "bare"))
     sampled = {int(b.settings["L"]): b for b in brackets if b.axis in ("L", "base")}
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for L in phase.L.values:
         at = {
             name: float(dressed[f"{name}_L"].sel(L=L))
@@ -189,13 +195,13 @@ def draw(job: Job) -> Figure:
         figure.legend(handles=handles, loc="upper center", ncol=4)
         sampled = inputs["sampled"]
         note = (
-            f"{parts.name_sizes(inputs['theory'])}a, b: one variance varies, dotted at the others' values of the base; "
-            f"brackets: from where chains of the copy state lose it to where chains of the prior gain it "
+            f"{parts.name_sizes(inputs['theory'])}a, b: one variance varies, dotted at its value elsewhere; "
+            "brackets: from where chains from copying lose it to where chains from the prior gain it "
             f"({sampled.sizes['chain']} chains of {int(sampled.steps.max())} steps). c: "
             f"{hysteresis.sizes['chain']} chains each way, {int(hysteresis.dwell.max())} steps of size "
-            f"{float(hysteresis.step_size.max()):g} at each P, bars: standard errors. {describe_loops(hysteresis)} "
-            f"d: dressed theory but where said; onset of linear attention; barrier at P_c in nats. "
-            f"Figure and sizes are ours."
+            f"{float(hysteresis.step_size.max()):g} at each P, bars: standard errors. "
+            f"{describe_loops(hysteresis)} d: dressed theory but where said, P in sequences; onset of linear "
+            "attention; barrier at P_c in nats; sampled: bracket of P_c. Figure and sizes are ours."
         )
         panels.finish(figure, plotting, note, legend_rows=3)
     return figure
