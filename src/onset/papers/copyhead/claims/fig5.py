@@ -239,7 +239,7 @@ FINITE_WIDTH = (
         measure=widths.matched_linear,
         low=None,
         high=0.2,
-        reason="the nuclear norm keeps the cG of the maximum at 0 for every P here; less than a fifth is "
+        reason="the nuclear norm keeps the maximum's cG at 0 for every P here; less than a fifth is "
         "plain disagreement",
     ),
     Claim(

@@ -98,7 +98,7 @@ CLAIMS = assign_controls(
             measure=measures.bare_over_dressed,
             low=None,
             high=0.99,
-            reason="P_c is found to 0.01 sequences; by 15 % at L = 16, less where v, and with it the noise "
+            reason="P_c is found to 0.01 sequences; 15 % at L = 16, less where v, and with it the noise "
             "of the logits, is small",
         ),
         Claim(
