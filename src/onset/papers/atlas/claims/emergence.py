@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from onset.claims.changes import replace_variables, scale_variables
 from onset.claims.claim import Claim, Measured
+from onset.claims.control import Control, assign_controls
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -74,7 +76,22 @@ def _row(found: xr.Dataset, name: str) -> int:
     return int(np.flatnonzero(found["order"].values == name)[0])
 
 
-TIMES = (
+BACKWARDS = Control("backwards", "later is earlier", scale_variables("emergence", time=-1.0))
+ONE_BACKWARDS = Control(
+    "one backwards",
+    "later is earlier by the first definition alone",
+    replace_variables(
+        "emergence",
+        relative_time_interval=lambda times: times.where(times.definition != times.definition[0], -times),
+    ),
+)
+INVERSE = Control(
+    "inverse",
+    "the sharper are the less sharp",
+    replace_variables("emergence", sharpness_interval=lambda s: 1 / s),
+)
+
+_TIMES = (
     Claim(
         id="definitions-agree",
         place=PLACE,
@@ -106,7 +123,9 @@ TIMES = (
         reason="1 where the order is strict; a tenth is left to seeds that swap, chance gives 0.5",
     ),
 )
-SHARPNESS = (
+TIMES = assign_controls(_TIMES, BACKWARDS, {"definitions-agree": ONE_BACKWARDS})
+
+_SHARPNESS = (
     Claim(
         id="softmax-sharper-than-linear",
         place=PLACE,
@@ -118,3 +137,5 @@ SHARPNESS = (
         reason="at 1 both are equally sharp; a first-order transition is as narrow as the grid of P",
     ),
 )
+
+SHARPNESS = assign_controls(_SHARPNESS, INVERSE)
