@@ -1,4 +1,4 @@
-"""Guarantees of the controls of three papers' claims:
+"""Guarantees of the controls of all papers' claims:
 
 - every claim names a control and says what it measures
 - no claim holds on its control, at the small and at the paper's scale: on made-up results of which claims are
@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 import xarray as xr
 import yaml
+from tests.copyhead import test_figures_6_7
+from tests.figures import copyhead_inputs, copyhead_results
 from tests.gmc import small_maxmargin, synthetic_runs
 from tests.linattn import figure_inputs, late_figure_inputs
 from tests.sparse import small_flows, synthetic_sparse
@@ -31,6 +33,11 @@ MADE: dict[tuple[str, str], Callable[[], dict[str, xr.Dataset]]] = {
     **{("gmc", f"fig{n}"): small_maxmargin.run_long for n in (10, 11, 12, 13)},
     **{("sparse", figure): make for figure, make in synthetic_sparse.INPUTS.items()},
     **{("sparse", f"fig{n}"): small_flows.inputs for n in (6, 7)},
+    **{("copyhead", figure): make for figure, make in copyhead_inputs.INPUTS.items()},
+    ("copyhead", "fig3"): copyhead_results.linear_inputs,
+    ("copyhead", "fig4"): copyhead_results.softmax_inputs,
+    ("copyhead", "fig6"): lambda: test_figures_6_7.make_job("fig6").inputs,
+    ("copyhead", "fig7"): lambda: test_figures_6_7.make_job("fig7").inputs,
 }
 
 SEEDS_ALIKE = {("linattn", "fig1"): {"mlp-at-the-end"}, ("linattn", "fig3"): {"plateaus-on-own-sets"}}

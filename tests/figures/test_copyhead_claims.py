@@ -125,7 +125,7 @@ SPOILED_SOFTMAX = {
     ),
     "no hysteresis": (
         lambda i: i.update(from_copy=i["from_prior"]),
-        {"coexistence", "transition"},
+        {"coexistence", "transition", "phases-disagree"},
     ),
     "Adam off": (lambda i: shift(i["adam"].aG, 0.01), {"adam-map"}),
     "Adam early": (

@@ -329,12 +329,11 @@ TRAPPED = Control(
 
 
 def _trap_first(dataset: xr.Dataset) -> xr.Dataset:
-    trapped = _trap(dataset)
-    return (
-        trapped
-        if "cG" not in dataset
-        else dataset.assign(cG=trapped.cG.where(dataset.P.min() == dataset.P, dataset.cG))
-    )
+    if "cG" not in dataset:
+        return dataset
+    trapped, first = _trap(dataset), dataset.P.min() == dataset.P
+    names = [name for name in ("cG", "trapped") if name in dataset]
+    return dataset.assign({name: xr.where(first, trapped[name], dataset[name]) for name in names})
 
 
 EARLIER = Control(

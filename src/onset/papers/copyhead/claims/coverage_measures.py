@@ -10,7 +10,7 @@ from onset.claims.claim import Measured
 from onset.papers.copyhead import coverage
 from onset.papers.copyhead.claims.linear_measures import dressed_onset
 from onset.papers.copyhead.claims.measures import take_largest
-from onset.papers.copyhead.claims.softmax_window import outside_window, single_phase
+from onset.papers.copyhead.claims.softmax_window import single_phase
 from onset.papers.copyhead.claims.stage_measures import as_linear, as_softmax
 from onset.papers.copyhead.coverage import align_with_theory, free_seeds, mean_attention
 from onset.papers.copyhead.selection import signed_means
@@ -50,12 +50,12 @@ def adam_cosine(inputs: Inputs, kind: str) -> Measured:
     Softmax attention is compared outside the coexistence window.
     """
     attention = inputs[f"{kind}_adam"].attention
-    cosine = align_with_theory(inputs, kind, attention).where(free_seeds(inputs, kind)).min("seed")
-    where, region = _above(inputs, cosine.P, kind, ADAM_FROM)
     if kind == "softmax":
-        below, above = outside_window(as_softmax(inputs), cosine.P)
-        where, region = below | above, "outside the coexistence window"
-    return take_smallest(cosine, where, region)
+        aG = single_phase(as_softmax(inputs), "aG", attention.P)
+        cosine = coverage.align_attention(attention, xr.ones_like(aG), aG).min("seed")
+        return take_smallest(cosine, aG.notnull(), "outside the coexistence window")
+    cosine = align_with_theory(inputs, kind, attention).where(free_seeds(inputs, kind)).min("seed")
+    return take_smallest(cosine, *_above(inputs, cosine.P, kind, ADAM_FROM))
 
 
 def chains_coverage(inputs: Inputs, kind: str) -> Measured:

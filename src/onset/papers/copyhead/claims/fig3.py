@@ -5,13 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
 from onset.papers.copyhead.claims import controls
 from onset.papers.copyhead.claims import linear_measures as measures
+from onset.papers.copyhead.claims import order_controls as order
 
 CAPTION = "figure 3, caption"
 RECONSTRUCTION = "our reconstruction of the theory behind figure 3"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="onset-formula",
         place=RECONSTRUCTION,
@@ -155,7 +157,6 @@ CLAIMS = (
         high=0.5,
         reason="if signs froze at random half of the chains would be caught; pooling comes first and favours "
         "equal signs, and 3 to 17 % of 128 chains were caught at L = 16",
-        control=controls.TRAPPED,
     ),
     Claim(
         id="two-clusters",
@@ -177,4 +178,23 @@ CLAIMS = (
         high=1.1,
         reason="the customary limit for split R-hat with a few hundred effective samples",
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.ZERO,
+    {
+        "onset-formula": order.LATE_ONSET,
+        "onset-sgld": order.LATE_ONSET,
+        "exponent": order.LINEAR_LAW,
+        "pooling-first": controls.AT_ONCE,
+        "gradual": order.COPYING_JUMPS,
+        "adam-sgld": order.ADAM_ZERO,
+        "test-loss": order.LOSS_ONE,
+        "rows": controls.ONE_ROW,
+        "trapped": controls.EARLIER,
+        "trapped-share": controls.TRAPPED,
+        "two-clusters": controls.ONE_LOSS,
+        "chains-agree": order.UNMIXED,
+    },
 )

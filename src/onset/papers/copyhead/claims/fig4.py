@@ -5,13 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 from onset.claims.claim import Claim
+from onset.claims.control import assign_controls
 from onset.papers.copyhead.claims import controls
+from onset.papers.copyhead.claims import order_controls as order
 from onset.papers.copyhead.claims import softmax_measures as measures
 
 CAPTION = "figure 4, caption"
 RECONSTRUCTION = "our reconstruction of the theory behind figure 4"
 
-CLAIMS = (
+STATEMENTS = (
     Claim(
         id="row-sums",
         place=CAPTION,
@@ -217,6 +219,29 @@ CLAIMS = (
         low=measures.DISAGREEING,
         high=None,
         reason="chains of one distribution have less than 1.1; phases 0.6 apart give 5 and more",
-        control=controls.DISORDERED,
     ),
+)
+
+CLAIMS = assign_controls(
+    STATEMENTS,
+    controls.ZERO,
+    {
+        "row-sums": order.ROWS_OFF,
+        "jump": order.HALF_JUMP,
+        "nothing-between": order.CONTINUOUS,
+        "starts-agree": order.COPY_ZERO,
+        "bare-excess": order.LOW_BARE,
+        "transition": order.EARLY_TRANSITION,
+        "bare-transition": order.LATE_TRANSITION,
+        "copying-lost": controls.ORDERED,
+        "coexistence": order.ONE_START,
+        "adam-sgld": order.ADAM_ZERO,
+        "adam-onset": order.LATE_ADAM,
+        "adam-jump": order.CONTINUOUS,
+        "adam-one-cluster": order.TWO_STATES,
+        "test-loss": order.LOSS_ONE,
+        "rows": controls.ONE_ROW,
+        "chains-agree": order.UNMIXED,
+        "phases-disagree": controls.DISORDERED,
+    },
 )

@@ -44,7 +44,7 @@ def draw_maps(
         image = draw_attention(axes, attention, scale, title)
     label_maps(grid)
     add_colour_bar(top, image, scale, grid, "mean weight")
-    letter_panel(grid[0, 0], "a", left=-1.7, up=1.7)
+    letter_panel(grid[0, 0], "a", left=-1.35, up=1.7)
     letter_panel(grid[0, len(at["linear"])], "b", left=-1.3, up=1.7)
 
 

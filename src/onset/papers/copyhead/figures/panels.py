@@ -129,12 +129,6 @@ def theory_handles(*names: str) -> list[Line2D]:
     return [Line2D([], [], label=THEORY_LABELS[name], **THEORY[name]) for name in names]
 
 
-def describe_sampling(theory: xr.Dataset, sgld: xr.Dataset) -> str:
-    """One sentence on sizes, priors, chains and steps, as far as the results carry them."""
-    sampled = f"SGLD: {sgld.sizes['chain']} chains of {int(sgld.step[-1])} steps"
-    return f"{name_parameters(theory) or 'Sizes: see the parameters'}. {sampled}."
-
-
 def describe_runs(theory: xr.Dataset, sgld: xr.Dataset, adam: xr.Dataset) -> str:
     """One sentence on sizes, priors, chains, steps and seeds, as far as the results carry them."""
     step_size = parameters_of(sgld).get("own", {}).get("step_size")
