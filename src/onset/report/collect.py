@@ -52,6 +52,8 @@ def _collect_paper(plan: Plan, scale: str, name: str, index: Index) -> PaperEntr
     ]
     entries = [*paper.names(), *paper.tables.items()]
     needs = {each: tuple(dict.fromkeys(entry.needs.values())) for each, entry in entries}
+    # what another paper's experiments give is named, and drawn with that paper
+    own = {each: tuple(need for need in found if need in needs) for each, found in needs.items()}
     made = tuple(describe_step(step, plan) for step in shown)
     checked = [step for (owner, _), step in steps.claims.items() if owner == name]
     seconds, unmeasured = total_seconds([*shown, *checked], plan)
@@ -65,7 +67,7 @@ def _collect_paper(plan: Plan, scale: str, name: str, index: Index) -> PaperEntr
             for each, entry in paper.tables.items()
         ),
         steps=made,
-        graph=draw_graph(needs, {each.name: each.kind for each in made}),
+        graph=draw_graph(own, {each.name: each.kind for each in made}),
         needs=needs,
         counts=_sum_counts(figures),
         seconds=seconds,

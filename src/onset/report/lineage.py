@@ -42,13 +42,13 @@ class Changed:
 
 def steps_above(step: Step) -> list[Step]:
     """All experiments that a step is made from, those needed first, each once; blocks are left out."""
-    found: dict[str, Step] = {}
+    found: dict[tuple[str, str], Step] = {}
 
     def visit(part: Step) -> None:
         for need in part.needs.values():
             visit(need)
         if part is not step and part.members is None:
-            found[part.name] = part
+            found[part.paper, part.name] = part
 
     visit(step)
     return list(found.values())
