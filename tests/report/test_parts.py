@@ -4,10 +4,13 @@
   for each need; it is the same whatever was drawn before
 - a caption has the sentences of a drawing function's docstring about what is shown, and no others
 - a table is read without its comments, with four digits, and refused where it is none
+- experiments of equal name in two papers are two steps above a figure
 - a verdict's counts add up; a vacuous claim counts beside its verdict; whatever else a row has is shown
 """
 
 from __future__ import annotations
+
+from types import SimpleNamespace
 
 import pytest
 from tests.report.synthetic_report import VERDICTS, make_row
@@ -17,6 +20,7 @@ from onset.errors import OnsetError
 from onset.report.captions import read_caption, select_sentences
 from onset.report.claims import OUTCOMES, count_outcomes, describe_verdict
 from onset.report.graph import HEIGHT, WIDTH, draw_graph
+from onset.report.lineage import steps_above
 from onset.report.render import end_sentence, mark_code
 from onset.report.tables import read_table
 
@@ -120,3 +124,12 @@ def test_more_of_a_row_is_shown():
 def test_words():
     assert mark_code("at `steps` < 3") == "at <code>steps</code> &lt; 3"
     assert end_sentence("at step 7") == "At step 7." and end_sentence("Why?") == "Why?"
+
+
+def test_equal_names_of_two_papers_are_two_steps():
+    first = SimpleNamespace(paper="one", name="runs", members=None, needs={})
+    second = SimpleNamespace(paper="two", name="runs", members=None, needs={})
+    above = steps_above(
+        SimpleNamespace(paper="atlas", name="fig1", members=None, needs={"a": first, "b": second})
+    )
+    assert [(step.paper, step.name) for step in above] == [("one", "runs"), ("two", "runs")]
